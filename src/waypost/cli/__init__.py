@@ -1,0 +1,71 @@
+"""The command line: the only room that prints or exits.
+
+Each command is a module of its own, imported when it is called, so that ``waypost --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from waypost.errors import WaypostError
+
+COMMANDS = {  # name: (module, what `waypost --help` says)
+    "explain": ("waypost.cli.explain", "Importance of every state for reaching a target."),
+    "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
+    "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, in the order people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="waypost")
+def cli() -> None:
+    """Which steps mattered on the way to the goal?
+
+    Waypost computes how important each state of a Markov decision process is for reaching a target: the probability
+    of passing it among the runs that reach the target, as exact bounds over all strategies.
+    """
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; a mistake of the user's is one sentence and exit code 2, anything else is our bug."""
+    try:
+        result = cli.main(args=arguments, prog_name="waypost", standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("waypost: interrupted", err=True)
+        sys.exit(130)
+    except WaypostError as error:
+        click.echo(f"waypost: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(result if isinstance(result, int) else 0)

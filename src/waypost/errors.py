@@ -1,0 +1,93 @@
+"""What can go wrong, as one tree.
+
+::
+
+    WaypostError                 everything a user can cause and mend
+    ├── ModelError               the model is not an MDP: sums, negative numbers, unknown successors
+    ├── FormatError              a file could not be read as what it claims to be
+    ├── NameUnknownError         a state, label or action that is not in the model
+    ├── StrategyError            a strategy does not fit its model
+    ├── UndefinedImportanceError importance divides by zero: the target cannot be reached
+    ├── PathError                a path that is no path, not simple, or runs through the target
+    ├── LogError                 an event log that cannot be used as it is
+    ├── MissingExtraError        an optional library is not installed
+    └── PrecisionError           no number could be certified; never returned silently
+
+Messages say what is wrong, where, in the user's own names, and what to do. Any other exception is a bug.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from types import ModuleType
+
+
+class WaypostError(Exception):
+    """Something the user can mend; the message says how."""
+
+
+class ModelError(WaypostError):
+    """The model is not a Markov decision process."""
+
+
+class FormatError(WaypostError):
+    """A file could not be read as what it claims to be."""
+
+
+class NameUnknownError(WaypostError):
+    """A state, label or action that the model does not have."""
+
+
+class StrategyError(WaypostError):
+    """A strategy does not fit its model."""
+
+
+class UndefinedImportanceError(WaypostError):
+    """Importance is undefined, because the target cannot be reached."""
+
+
+class PathError(WaypostError):
+    """Not a simple path from the initial state that avoids the target."""
+
+
+class LogError(WaypostError):
+    """An event log that cannot be used as it is."""
+
+
+class MissingExtraError(WaypostError):
+    """An optional library is needed and not installed."""
+
+
+class PrecisionError(WaypostError):
+    """No number could be certified."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this model") -> NameUnknownError:
+    """Tell that `name` is not among the `known` names, with the nearest one and a few of the rest.
+
+    >>> print(unknown_name("label", "acepted", ["accepted", "rejected"]))
+    no label 'acepted' in this model; did you mean 'accepted'? known labels: accepted, rejected
+    """
+    names = list(known)
+    # difflib is quadratic in the length of the names and linear in their number; very large models get a sample
+    near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    listing = f" known {kind}s: {shown}" if names else f" there are no {kind}s"
+    return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional library, or say how to get it.
+
+    >>> require("json", "nothing", "reading JSON").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{purpose} needs {module.split('.')[0]}, which is not installed; run: pip install 'waypost[{extra}]'"
+        ) from error
