@@ -1,0 +1,31 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100)
+settings.load_profile("default")
+
+
+class SharedData:
+    """Real logs and models beside the checkout, never part of it; a test that needs one is skipped without it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __truediv__(self, name: str) -> Path:
+        path = self.root / name
+        if not path.exists():
+            pytest.skip(f"needs {name} under {self.root} (set WAYPOST_DATA to where it is)")
+        return path
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> SharedData:
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    return SharedData(Path(os.environ.get("WAYPOST_DATA", beside)))
