@@ -1,0 +1,91 @@
+"""Targets by expression: decided on the state names, for all states at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waypost.errors import NameUnknownError, WaypostError
+from waypost.model.expressions import is_expression, read_valuations, states_where
+
+STATES = [f"x={x}, y={y}, open={str(x > y).lower()}" for x in range(-2, 4) for y in range(3)]
+VARIABLES = read_valuations(STATES)
+POINTS = [(x, y, x > y) for x in range(-2, 4) for y in range(3)]
+LABELS = {"goal": np.array([x == 3 for x, _, _ in POINTS])}
+
+
+def chosen(expression: str) -> list[bool]:
+    return states_where(expression, VARIABLES, LABELS, len(STATES)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("prism", "python"),
+    [
+        ("x=1 & y=2", "x == 1 and y == 2"),
+        ("x>0 | y>1 & x<0", "x > 0 or (y > 1 and x < 0)"),
+        ("!x=1", "not x == 1"),
+        ("!(x<=1) => open", "x <= 1 or open"),
+        ("x-1-1=y", "x - 1 - 1 == y"),
+        ("x*2+1 >= y*-3", "x * 2 + 1 >= y * -3"),
+        ("open != false & true", "open"),
+        ('"goal" & y!=0', "x == 3 and y != 0"),
+        ("-x=-y", "-x == -y"),
+        ("false => false => false", "True"),
+        ("open=(x>y)", "True"),
+    ],
+)
+def test_an_expression_means_what_prism_means_by_it(prism, python):
+    assert chosen(prism) == [bool(eval(python, {"x": x, "y": y, "open": o})) for x, y, o in POINTS]  # noqa: S307
+
+
+def test_words_are_compared_by_name():
+    states = ["carrying=key", "carrying=nothing", "carrying=ball"]
+    variables = read_valuations(states)
+    assert states_where("carrying=key | carrying=ball", variables, {}, 3).tolist() == [True, False, True]
+
+
+def test_a_state_without_the_variable_is_never_meant():
+    states = ["x=0", "lost", "y=1"]
+    variables = read_valuations(states)
+    assert states_where("!(x=5)", variables, {}, 3).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("x=1 &", "ends too early"),
+        ("x=1 & y", "neither true nor false"),
+        ("(x=1", "not closed"),
+        ("x=1)", "cannot be read from"),
+        ("z=1", "no variable 'z'"),
+        ("x=true", "different kinds"),
+        ("open>1", "not a number"),
+        ("x+1", "not a condition"),
+        ('"gaol"', "did you mean 'goal'"),
+        ("x=$", "cannot be read from"),
+        ("x*1000000000*1000000000*1000000000>1", "too large"),
+        ("(" * 500 + "x=1" + ")" * 500, "nested"),
+        ("!" * 500 + "open", "nested"),
+        ("x=1 & " * 3000 + "x=1", "longer than"),
+    ],
+)
+def test_a_wrong_expression_says_what_is_wrong(expression, said):
+    with pytest.raises(NameUnknownError, match=said):
+        chosen(expression)
+
+
+@given(st.text(alphabet='xyo=<>!&|()+-*"01 goaltruefls.,', max_size=40))
+def test_any_text_is_a_set_of_states_or_an_error_of_ours(text):
+    try:
+        mask = states_where(text, VARIABLES, LABELS, len(STATES))
+    except WaypostError:
+        return
+    assert mask.shape == (len(STATES),)
+
+
+def test_names_are_not_expressions():
+    assert not is_expression("Application+", VARIABLES)
+    assert is_expression("open", VARIABLES)
+    assert is_expression("loc=58", VARIABLES)
