@@ -1,0 +1,263 @@
+"""PRISM's explicit files: ``.tra`` (transitions), ``.sta`` (variable values), ``.lab`` (labels).
+
+Both dialects are read, PRISM's own and the one Storm writes; only the first is written::
+
+    model.tra              model.sta      model.lab
+    3 3 4                  (x,y)          0="init" 1="goal"
+    0 0 1 0.5 try          0:(0,0)        0: 0
+    0 0 2 0.5 try          1:(1,0)        1: 1
+    1 0 1 1                2:(2,7)
+    2 0 2 1
+
+Without ``.sta`` the states are called by their numbers. Names that are no valuations are written as JSON text, for us
+to read again; leave the ``.sta`` file out when PRISM is to import such a model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import FormatError, ModelError
+from waypost.formats.lexical import distinct_actions, fraction, probability, read_text, shortest, whole
+from waypost.formats.valuations import complete_valuations, value_text
+from waypost.formats.writing import write_text
+from waypost.model import MDP
+
+SUFFIXES = (".tra", ".sta", ".lab")
+Lines = Iterator[tuple[str, str]]  # where, text
+
+_DECLARED_LABEL = re.compile(r'(\d{1,15})="([^"]*)"')
+_PLAIN_ACTION = re.compile(r"[A-Za-z_][\w.+-]*\Z")
+
+
+def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
+    """Read ``model.tra`` with the ``.sta`` and ``.lab`` beside it, where they are; any of the three may be named.
+
+    PRISM's combined ``.pexp`` file is read as well.
+    """
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        sections = _sections(read_text(path), path.name)
+    else:
+        sections = {}
+        for suffix in SUFFIXES:
+            beside = path.with_suffix(suffix)
+            if beside.exists():
+                sections[suffix] = _lines(read_text(beside), beside.name)
+    if ".tra" not in sections:
+        raise FormatError(
+            f"{path.name} comes without its transitions: there is no {path.with_suffix('.tra').name} beside it"
+        )
+    table = _read_transitions(sections[".tra"], exact)
+    names = _read_states(sections[".sta"]) if ".sta" in sections else {}
+    labels = _read_labels(sections[".lab"]) if ".lab" in sections else {}
+    return _assembled(table, names, labels, path.name)
+
+
+def write_explicit(mdp: MDP, path: Path | str) -> None:
+    """Write ``model.tra``, ``model.sta`` and ``model.lab``."""
+    path = Path(path)
+    write_text(path.with_suffix(".tra"), _transitions_text(mdp))
+    write_text(path.with_suffix(".sta"), _states_text(mdp))
+    write_text(path.with_suffix(".lab"), _labels_text(mdp))
+
+
+@dataclass
+class _Table:
+    """The transitions as they stand in the file."""
+
+    said: int | None = None  # number of states, where the file says it
+    source: list[int] = field(default_factory=list)
+    choice: list[int] = field(default_factory=list)  # numbered within the state
+    successor: list[int] = field(default_factory=list)
+    probability: list[float] = field(default_factory=list)
+    exact: list[Fraction] = field(default_factory=list)
+    actions: dict[tuple[int, int], str] = field(default_factory=dict)
+
+
+def _lines(text: str, name: str) -> Lines:
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped and not (stripped.startswith("#") and stripped not in ("#DECLARATION", "#END")):
+            yield f"{name} line {number}", stripped
+
+
+def _sections(text: str, name: str) -> dict[str, Lines]:
+    """Split a combined file at its headings."""
+    kinds = {"# Transitions": ".tra", "# States": ".sta", "# Labels": ".lab"}
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading = next((kind for start, kind in kinds.items() if line.startswith(start)), None)
+            current = [] if heading is None else found.setdefault(heading, [])
+        else:
+            current.append(line)
+    return {kind: _lines("\n".join(lines), f"{name}, {kind[1:]}") for kind, lines in found.items()}
+
+
+def _read_transitions(lines: Lines, exact: bool) -> _Table:
+    where, header = next(lines, ("the file", ""))
+    words = header.split()
+    if header.lower() in ("mdp", "dtmc"):
+        table, nondeterministic = _Table(), header.lower() == "mdp"
+    elif len(words) in (2, 3) and all(word.isdigit() for word in words):
+        table, nondeterministic = _Table(said=whole(words[0], where)), len(words) == 3
+    else:
+        raise FormatError(
+            f"{where}: expected 'mdp', or the numbers of states, choices and transitions, found {header[:40]!r}"
+        )
+    shape = "state choice successor probability [action]" if nondeterministic else "state successor probability"
+    for where, line in lines:
+        words = line.split(None, 4 if nondeterministic else 3)
+        if len(words) < (4 if nondeterministic else 3) or ":" in words[1]:
+            raise FormatError(f"{where}: expected '{shape}', found {line[:60]!r}")
+        if not nondeterministic:
+            words.insert(1, "0")
+        state, choice = whole(words[0], where), whole(words[1], where)
+        table.source.append(state)
+        table.choice.append(choice)
+        table.successor.append(whole(words[2], where))
+        table.probability.append(probability(words[3], where))
+        if exact:
+            table.exact.append(fraction(words[3], where))
+        if len(words) > 4 and (state, choice) not in table.actions:
+            table.actions[state, choice] = _unquoted(words[4], where)
+    return table
+
+
+def _unquoted(text: str, where: str) -> str:
+    if not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text))
+    except (ValueError, RecursionError):
+        raise FormatError(f"{where}: {text[:40]!r} is not a quoted name") from None
+
+
+def _read_states(lines: Lines) -> dict[int, str]:
+    where, header = next(lines, ("the .sta file", ""))
+    variables = [name.strip() for name in header.strip("()").split(",")]
+    if not (header.startswith("(") and header.endswith(")")):
+        raise FormatError(f"{where}: expected the variables as '(x,y)', found {header[:40]!r}")
+    names = {}
+    for where, line in lines:
+        number, colon, values = line.partition(":")
+        values = values.strip()
+        if not (colon and values.startswith("(") and values.endswith(")")):
+            raise FormatError(f"{where}: expected 'state:(value,...)', found {line[:60]!r}")
+        state = whole(number.strip(), where)
+        if values.startswith('("'):
+            names[state] = _unquoted(values[1:-1], where)
+            continue
+        given = [value.strip() for value in values[1:-1].split(",")]
+        if len(given) != len(variables):
+            raise FormatError(f"{where}: {len(given)} values for {len(variables)} variables")
+        names[state] = ", ".join(f"{x}={value}" for x, value in zip(variables, given, strict=True))
+    return names
+
+
+def _read_labels(lines: Lines) -> dict[str, list[int]]:
+    where, header = next(lines, ("the .lab file", ""))
+    if header != "#DECLARATION":
+        number_of = {int(number): name for number, name in _DECLARED_LABEL.findall(header)}
+        if _DECLARED_LABEL.sub("", header).strip():
+            raise FormatError(f'{where}: expected labels as \'0="init" 1="goal"\', found {header[:60]!r}')
+        members: dict[str, list[int]] = {name: [] for name in number_of.values()}
+        for where, line in lines:
+            state, _, numbers = line.partition(":")
+            for number in numbers.split():
+                if whole(number, where) not in number_of:
+                    raise FormatError(f"{where}: label {number} is not declared in the first line")
+                members[number_of[int(number)]].append(whole(state.strip(), where))
+        return members
+    members = {}
+    for _, line in lines:
+        if line == "#END":
+            break
+        members.update({name: [] for name in line.split()})
+    for where, line in lines:
+        state, *names = line.split()
+        for name in names:
+            if name not in members:
+                raise FormatError(f"{where}: label {name[:40]!r} is not declared between #DECLARATION and #END")
+            members[name].append(whole(state, where))
+    return members
+
+
+def _assembled(table: _Table, names: dict[int, str], labels: dict[str, list[int]], file: str) -> MDP:
+    source, within = np.array(table.source, np.int64), np.array(table.choice, np.int64)
+    mentioned = [*table.source, *table.successor, *names, *(s for members in labels.values() for s in members)]
+    n_states = table.said if table.said is not None else max(mentioned, default=-1) + 1
+    if max(mentioned, default=-1) >= n_states:
+        raise FormatError(f"{file} says it has {n_states} states, but mentions state {max(mentioned)}")
+    if n_states > 2 * len(mentioned) + 16:
+        raise FormatError(f"{file} says it has {n_states} states, but has only {len(source)} transitions")
+    order = np.lexsort((within, source))
+    pairs = np.stack([source, within], axis=1)[order]
+    head = np.ones(len(pairs), bool)
+    head[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    choice = np.empty(len(pairs), np.int64)
+    choice[order] = np.cumsum(head) - 1
+    first = np.concatenate([[0], np.cumsum(np.bincount(pairs[head, 0], minlength=n_states))])
+    actions = distinct_actions(first.tolist(), [table.actions.get((s, k), "") for s, k in pairs[head].tolist()])
+    initial = sorted(set(labels.get("init", [0])))
+    if len(initial) != 1:
+        raise ModelError(f"{file} has {len(initial)} initial states; Waypost explains models with exactly one")
+    masks = {name: _mask(members, n_states) for name, members in labels.items() if name != "init"}
+    return MDP.from_triplets(
+        choice,
+        np.array(table.successor, np.int64),
+        table.probability,
+        first_choice=first,
+        states=[names.get(s, str(s)) for s in range(n_states)],
+        actions=actions,
+        initial=initial[0],
+        labels={name: mask for name, mask in masks.items() if name != "deadlock" or mask.any()},
+        exact=table.exact or None,
+    )
+
+
+def _mask(members: list[int], n_states: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n_states, bool)
+    mask[members] = True
+    return mask
+
+
+def _transitions_text(mdp: MDP) -> str:
+    matrix, numbers = mdp.transitions, mdp.transitions.data if mdp.exact is None else mdp.exact
+    lines = [f"{mdp.n_states} {mdp.n_choices} {matrix.nnz}"]
+    for choice, state in enumerate(mdp.choice_state.tolist()):
+        action = mdp.actions[choice]
+        named = action if _PLAIN_ACTION.match(action) else json.dumps(action)
+        for k in range(matrix.indptr[choice], matrix.indptr[choice + 1]):
+            within = choice - mdp.first_choice[state]
+            lines.append(f"{state} {within} {matrix.indices[k]} {shortest(numbers[k])} {named}")
+    return "\n".join(lines) + "\n"
+
+
+def _states_text(mdp: MDP) -> str:
+    variables = complete_valuations(mdp)
+    if variables is None:
+        return "(name)\n" + "".join(f"{s}:({json.dumps(name)})\n" for s, name in enumerate(mdp.states))
+    rows = zip(*([value_text(value) for value in v.values] for v in variables.values()), strict=True)
+    return f"({','.join(variables)})\n" + "".join(f"{s}:({','.join(row)})\n" for s, row in enumerate(rows))
+
+
+def _labels_text(mdp: MDP) -> str:
+    for name in mdp.labels:
+        if name == "init" or '"' in name or name.splitlines() != [name]:
+            raise FormatError(f"label {name!r} cannot be written to a .lab file; rename it")
+    labels = {"init": _mask([mdp.initial], mdp.n_states), **mdp.labels}
+    declared = " ".join(f'{k}="{name}"' for k, name in enumerate(labels))
+    table = np.stack(list(labels.values()), axis=1)
+    held = [(s, np.flatnonzero(table[s]).tolist()) for s in np.flatnonzero(table.any(axis=1)).tolist()]
+    return f"{declared}\n" + "".join(f"{s}: {' '.join(map(str, numbers))}\n" for s, numbers in held)
