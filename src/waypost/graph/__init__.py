@@ -1,1 +1,23 @@
-"""Under construction."""
+"""Qualitative facts: reachable sets, prob-0 and prob-1, components, dominators. Everything here is exact."""
+
+from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.components import Components, end_components, strong_components
+from waypost.graph.dominators import dominators
+from waypost.graph.reach import almost_surely, can_reach, distances, reachable, stay, surely, surely_positive
+
+__all__ = [
+    "Components",
+    "Graph",
+    "Ints",
+    "Mask",
+    "almost_surely",
+    "can_reach",
+    "distances",
+    "dominators",
+    "end_components",
+    "reachable",
+    "stay",
+    "strong_components",
+    "surely",
+    "surely_positive",
+]

@@ -143,6 +143,22 @@ class MDP:
         """Return the same model with other labels, given as masks over the states."""
         return replace(self, labels=_checked_labels(labels, self.states))
 
+    def restricted(self, kept: NDArray[np.bool_]) -> MDP:
+        """Same model with some of its choices only, at least one in every state; `kept` is a mask ``(C,)``."""
+        rows = np.flatnonzero(kept)
+        owned = np.bincount(self.choice_state[rows], minlength=self.n_states)
+        if not owned.all():
+            raise ModelError(f"state {self.states[int(np.argmin(owned))]!r} would lose all its choices")
+        entries = np.repeat(kept, np.diff(self.transitions.indptr))
+        return replace(
+            self,
+            transitions=csr_array(self.transitions[rows]),
+            first_choice=_frozen(np.concatenate([[0], np.cumsum(owned)])),
+            actions=tuple(self.actions[c] for c in rows),
+            exact=None if self.exact is None else self.exact[entries],
+            counts=None if self.counts is None else self.counts[entries],
+        )
+
     @classmethod
     def from_dict(
         cls,

@@ -1,7 +1,8 @@
-"""What a strategy is: how the choices are resolved, with at most one bit of memory.
+"""What a strategy is: how the choices are resolved, with a little memory where it is needed.
 
-Paper, Sect. 3.1 and 5: memoryless strategies ``sigma: S -> Distr(A)``; optima of importance need one bit more, "`s` was
-seen". A one-bit strategy plays ``before`` until a state of ``switch`` is entered, and ``after`` from that state on.
+Paper, Sect. 3.1 and 5: memoryless strategies ``sigma: S -> Distr(A)``, and finite-memory ones as memoryless strategies on the
+product ``S x modes``. The optima of a state's importance need one bit, "`s` was seen"; those of a path need to know how far it
+was followed. The mode changes on entering a state.
 """
 
 from __future__ import annotations
@@ -13,40 +14,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.errors import StrategyError, unknown_name
 from waypost.model.mdp import MDP, SUM_TOLERANCE
 
-ByName = Mapping[str, Mapping[str, float]]
-
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """A memoryless or one-bit strategy of an MDP.
+    """A memoryless or finite-memory strategy of an MDP.
 
     >>> from waypost.cases import loan
-    >>> careful = Strategy.from_dict(loan(), {"s0": {"Consult": 1}, "Consultation": "Apply", "Rework": "Submit"})
-    >>> careful.deterministic, careful.memory
-    (True, 1)
+    >>> mdp = loan()
+    >>> chosen = {"s0": {"Consult": 1}, "Consultation": "Apply", "Rework": "Submit"}
+    >>> careful = Strategy.from_dict(mdp, chosen)  # says nothing about Error, which it never sees
+    >>> careful
+    Strategy(deterministic, memory=1, states=10)
     >>> careful.to_dict()["s0"]
     {'Consult': 1.0}
+    >>> Strategy.from_dict(mdp, {"switch": ["Consultation"], "before": chosen, "after": {"Consultation": "Angry"}})
+    Strategy(deterministic, memory=2, states=10)
     """
 
     mdp: MDP
-    before: NDArray[np.float64]  # (C,) probability of each choice; sums to 1 in every state
-    after: NDArray[np.float64] | None = None  # (C,) the same once the bit is set; None without memory
-    switch: NDArray[np.bool_] | None = None  # (S,) entering one of these sets the bit
+    modes: tuple[NDArray[np.float64], ...]  # per mode (C,): probability of each choice; sums to 1 in every state
+    update: NDArray[np.int64]  # (M, S) mode after entering state s in mode m
+    start: int = 0  # mode in the initial state
 
     @property
     def memory(self) -> int:
-        """Number of memory modes: 1 or 2."""
-        return 1 if self.after is None else 2
+        """Number of memory modes."""
+        return len(self.modes)
 
     @property
     def deterministic(self) -> bool:
         """Whether every state takes one choice with certainty."""
-        modes = [self.before] if self.after is None else [self.before, self.after]
-        return all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in modes)
+        return all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in self.modes)
 
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
@@ -55,40 +58,60 @@ class Strategy:
     @classmethod
     def memoryless(cls, mdp: MDP, probabilities: ArrayLike) -> Strategy:
         """Strategy that takes choice `c` with `probabilities[c]`, checked."""
-        return cls(mdp, _checked(mdp, np.array(probabilities, float)))
+        return cls(mdp, (_checked(mdp, np.array(probabilities, float)),), np.zeros((1, mdp.n_states), np.int64))
 
     @classmethod
     def deterministic_of(cls, mdp: MDP, choice: NDArray[np.int64]) -> Strategy:
         """Strategy that takes choice `choice[s]` in state `s`."""
-        return cls(mdp, one_hot(mdp, choice))
+        return cls.memoryless(mdp, one_hot(mdp, choice))
 
     @classmethod
     def uniform(cls, mdp: MDP) -> Strategy:
         """Strategy that takes every choice of a state equally often."""
-        return cls(mdp, _frozen(1 / np.diff(mdp.first_choice)[mdp.choice_state]))
+        return cls.memoryless(mdp, 1 / np.diff(mdp.first_choice)[mdp.choice_state])
+
+    @classmethod
+    def one_bit(cls, mdp: MDP, before: ArrayLike, after: ArrayLike, switch: NDArray[np.bool_]) -> Strategy:
+        """Strategy that plays `before` until a state of `switch` is entered, and `after` from that state on."""
+        update = np.stack([switch.astype(np.int64), np.ones(mdp.n_states, np.int64)])
+        modes = tuple(_checked(mdp, np.array(mode, float)) for mode in (before, after))
+        return cls(mdp, modes, _frozen(update), int(switch[mdp.initial]))
 
     @classmethod
     def from_dict(cls, mdp: MDP, given: Mapping[str, Any]) -> Strategy:
-        """Read ``{"state": {"action": probability}}``, or the one-bit form that `to_dict` writes.
+        """Read ``{"state": {"action": probability}}``, or one of the forms with memory that `to_dict` writes.
 
-        A lone action name has probability 1. States with a single action may be left out.
+        A lone action name has probability 1. States with a single action may be left out, and so may states that the
+        strategy never visits.
         """
-        if set(given) == {"switch", "before", "after"} and isinstance(given["switch"], list | tuple):
+        if set(given) == {"switch", "before", "after"}:
             switch = np.zeros(mdp.n_states, bool)
             for name in given["switch"]:
                 switch[mdp.state(name)] = True
-            return cls(mdp, _named(mdp, given["before"]), _named(mdp, given["after"]), _frozen(switch))
-        return cls(mdp, _named(mdp, given))
+            modes = [_named(mdp, given[part], complete=False) for part in ("before", "after")]
+            return cls.one_bit(mdp, *modes, switch)
+        if set(given) == {"start", "modes", "update"}:
+            update = np.repeat(np.arange(len(given["modes"]))[:, None], mdp.n_states, axis=1)
+            for mode, changes in enumerate(given["update"]):
+                for name, to in changes.items():
+                    update[mode, mdp.state(name)] = to
+            if not (0 <= update.min() and update.max() < len(update) and 0 <= given["start"] < len(update)):
+                raise StrategyError("the strategy changes to a memory mode that it does not have")
+            modes = [_named(mdp, part, complete=False) for part in given["modes"]]
+            return cls(mdp, tuple(modes), _frozen(update), int(given["start"]))
+        return cls.memoryless(mdp, _named(mdp, given, complete=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Write the strategy by name, every state included, so that `from_dict` gives it back."""
-        if self.after is None or self.switch is None:
-            return _by_name(self.mdp, self.before)
-        return {
-            "switch": [self.mdp.states[s] for s in np.flatnonzero(self.switch)],
-            "before": _by_name(self.mdp, self.before),
-            "after": _by_name(self.mdp, self.after),
-        }
+        named = [_by_name(self.mdp, mode) for mode in self.modes]
+        if self.memory == 1:
+            return named[0]
+        names = self.mdp.states
+        if self.memory == 2 and (self.update[1] == 1).all() and self.start == self.update[0, self.mdp.initial]:
+            switch = [names[s] for s in np.flatnonzero(self.update[0])]
+            return {"switch": switch, "before": named[0], "after": named[1]}
+        changes = [{names[s]: int(row[s]) for s in np.flatnonzero(row != mode)} for mode, row in enumerate(self.update)]
+        return {"start": self.start, "modes": named, "update": changes}
 
 
 def one_hot(mdp: MDP, choice: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -115,7 +138,7 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _named(mdp: MDP, given: Any) -> NDArray[np.float64]:
+def _named(mdp: MDP, given: Any, *, complete: bool) -> NDArray[np.float64]:
     if not isinstance(given, Mapping):
         raise StrategyError('a strategy is written {"state": {"action": probability}}')
     probabilities = np.zeros(mdp.n_choices)
@@ -133,10 +156,15 @@ def _named(mdp: MDP, given: Any) -> NDArray[np.float64]:
     absent = np.ones(mdp.n_states, bool)
     absent[[mdp.index[state] for state in given]] = False
     probabilities[mdp.first_choice[:-1][single & absent]] = 1.0
-    silent = np.flatnonzero(absent & ~single)
-    if len(silent):
-        more = f" (and {len(silent) - 1} more states)" if len(silent) > 1 else ""
-        raise StrategyError(f"the strategy says nothing about state {mdp.states[silent[0]]!r}, which has a choice{more}")
+    silent = absent & ~single
+    if silent.any() and complete:
+        seen = breadth_first_order(induced_chain(mdp, probabilities), mdp.initial, return_predecessors=False)
+        missing = seen[silent[seen]]
+        if len(missing):
+            more = f" (and {len(missing) - 1} more states)" if len(missing) > 1 else ""
+            name = mdp.states[missing[0]]
+            raise StrategyError(f"the strategy visits state {name!r} and says nothing about its choices{more}")
+    probabilities[mdp.first_choice[:-1][silent]] = 1.0
     return _checked(mdp, probabilities)
 
 

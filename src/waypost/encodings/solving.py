@@ -1,0 +1,123 @@
+"""Solving a program within limits that hold: in a child process that can be stopped.
+
+Solvers count their own time and memory, some of it late and some not at all. So each runs in a child of ours, whose
+address space is limited by the operating system and which is killed when it does not come back. The child is kept for
+the next program, so that a solve costs little more than itself.
+"""
+
+from __future__ import annotations
+
+import pickle
+import selectors
+import struct
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import IO, Self
+
+from waypost.encodings.program import Program
+from waypost.encodings.solution import Limits, Solution, SolverName
+from waypost.errors import WaypostError
+
+GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
+HEADER = struct.Struct("!Q")
+
+
+class Solver:
+    """A solver in a child process; close it, or use it in a ``with`` statement.
+
+    >>> from waypost.encodings.program import Draft
+    >>> draft = Draft()
+    >>> x = draft.variable(upper=2.5, integer=True)
+    >>> draft.objective("max", [(x, 1.0)])
+    >>> with Solver("highs") as solver:
+    ...     found = solver.solve(draft.program(), Limits(seconds=10))
+    >>> found.status, found.objective
+    ('optimal', 2.0)
+    """
+
+    def __init__(self, name: SolverName) -> None:
+        self.name = name
+        self._child: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        for pipe in (child.stdin, child.stdout, child.stderr):
+            if pipe is not None:
+                pipe.close()
+        child.kill()
+        child.wait()
+
+    def solve(self, program: Program, limits: Limits) -> Solution:
+        """Solve a program, objective by objective, within limits for all of them together."""
+        child = self._running()
+        if child.stdin is None or child.stdout is None:  # pragma: no cover - we asked for pipes
+            raise WaypostError("the solver's process has no pipes")
+        message = pickle.dumps((program, limits))
+        started = time.perf_counter()
+        try:
+            child.stdin.write(HEADER.pack(len(message)) + message)
+            child.stdin.flush()
+            answer = _read(child.stdout, started + 1.1 * limits.seconds + GRACE)
+        except TimeoutError:
+            self.close()
+            return Solution("timeout", seconds=time.perf_counter() - started, message="stopped from outside")
+        except (EOFError, BrokenPipeError):
+            return self._died(time.perf_counter() - started)
+        if isinstance(answer, WaypostError):
+            raise answer
+        if not isinstance(answer, Solution):  # pragma: no cover - the child sends nothing else
+            raise TypeError(type(answer))
+        return answer
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._child is None or self._child.poll() is not None:
+            self.close()
+            command = [sys.executable, "-m", "waypost.encodings.worker", self.name]
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        return self._child
+
+    def _died(self, seconds: float) -> Solution:
+        """Say why the child ended: memory it could not have, or a crash."""
+        child = self._child
+        said = child.stderr.read().decode(errors="replace") if child and child.stderr else ""
+        code = child.wait() if child else None
+        self.close()
+        starved = any(word in said for word in ("bad_alloc", "MemoryError", "out of memory", "Out of memory", "No memory"))
+        last = said.strip().splitlines()[-1:] or [f"exit code {code}"]
+        return Solution("memory" if starved else "trouble", seconds=seconds, message=last[0])
+
+
+def _read(pipe: IO[bytes], deadline: float) -> object:
+    """Read one message, or raise when the deadline passes or the pipe ends."""
+    size = HEADER.unpack(_exactly(pipe, HEADER.size, deadline))[0]
+    return pickle.loads(_exactly(pipe, size, deadline))  # noqa: S301 - our own child, which we started, wrote it
+
+
+def _exactly(pipe: IO[bytes], count: int, deadline: float) -> bytes:
+    received = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while len(received) < count:
+            if not selector.select(max(0.0, deadline - time.perf_counter())):
+                raise TimeoutError
+            part = pipe.read1(count - len(received))  # type: ignore[attr-defined]
+            if not part:
+                raise EOFError
+            received += part
+    return bytes(received)

@@ -1,0 +1,87 @@
+"""The child process in which a solver runs: ``python -m waypost.encodings.worker NAME``.
+
+Programs come in on standard input and solutions go out on standard output, each pickled behind its length. The solvers'
+own chatter is sent to standard error, so that it cannot break the conversation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from waypost.encodings.program import Program
+from waypost.encodings.solution import Limits, Solution
+from waypost.encodings.solving import HEADER
+from waypost.errors import WaypostError
+
+Backend = Callable[[Program, Limits], Solution]
+MODULES = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
+SLACK = 1e-9  # how much of an objective may be lost to a less important one
+
+
+def in_order(backend: Backend, program: Program, limits: Limits) -> Solution:
+    """Solve for one objective after the other, each held at its optimum while the next is optimised."""
+    started = time.perf_counter()
+    reached: float | None = None
+    current = program
+    for stage in range(len(program.objectives)):
+        current = replace(current, objectives=program.objectives).for_stage(stage, reached, SLACK)
+        left = limits.seconds - (time.perf_counter() - started)
+        if left <= 0:
+            return Solution("timeout", seconds=time.perf_counter() - started, message="before the last objective")
+        solution = backend(current, replace(limits, seconds=left))
+        if solution.status != "optimal":
+            break
+        reached = solution.objective
+    return replace(solution, seconds=time.perf_counter() - started)
+
+
+def main() -> None:
+    """Answer until standard input ends."""
+    name = sys.argv[1]
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    backend: Backend = importlib.import_module(f"waypost.encodings.{name}").solve
+    try:
+        importlib.import_module(MODULES[name])  # so that its own size does not count as the solve's
+    except ImportError:
+        pass  # the backend says what to install
+    while header := incoming.read(HEADER.size):
+        program, limits = pickle.loads(incoming.read(HEADER.unpack(header)[0]))  # noqa: S301 - our parent wrote it
+        _limit_memory(limits.megabytes)
+        try:
+            answer: object = in_order(backend, program, limits)
+        except MemoryError as error:
+            answer = Solution("memory", message=str(error) or "no memory left")
+        except WaypostError as error:
+            answer = error
+        except Exception as error:  # noqa: BLE001 - whatever a solver throws is its trouble, told to the parent
+            starved = "memory" in str(error).lower() or "bad_alloc" in str(error)
+            answer = Solution("memory" if starved else "trouble", message=f"{type(error).__name__}: {error}")
+        _limit_memory(None)
+        message = pickle.dumps(answer)
+        outgoing.write(HEADER.pack(len(message)) + message)
+        outgoing.flush()
+
+
+def _limit_memory(megabytes: int | None) -> None:
+    """Let this process grow by so much and no further, where the system can say no."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):  # pragma: no cover - only the solver's own limit is left
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = hard if megabytes is None else pages * resource.getpagesize() + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+if __name__ == "__main__":
+    main()

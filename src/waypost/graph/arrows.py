@@ -1,0 +1,69 @@
+"""The graph of an MDP: who leads where, and who is led to from where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.model import MDP
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Choices and their successors as index arrays; probabilities do not matter here.
+
+    The functions of this room take masks over states ``(S,)`` and, as `enabled`, over choices ``(C,)``.
+    """
+
+    first_choice: Ints  # (S + 1,)
+    indptr: Ints  # (C + 1,)
+    indices: Ints  # (nnz,) successors of choice c: indices[indptr[c] : indptr[c + 1]]
+
+    @classmethod
+    def of(cls, mdp: MDP) -> Graph:
+        """Graph of an MDP."""
+        return cls(
+            np.asarray(mdp.first_choice, np.int64),
+            np.asarray(mdp.transitions.indptr, np.int64),
+            np.asarray(mdp.transitions.indices, np.int64),
+        )
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return len(self.first_choice) - 1
+
+    @property
+    def n_choices(self) -> int:
+        """Number of choices."""
+        return len(self.indptr) - 1
+
+    @property
+    def size(self) -> int:
+        """Number of basic steps a pass over the graph takes."""
+        return self.n_states + self.n_choices + len(self.indices)
+
+    @cached_property
+    def choice_state(self) -> Ints:
+        """(C,) owner of each choice."""
+        return np.repeat(np.arange(self.n_states), np.diff(self.first_choice))
+
+    @cached_property
+    def backward(self) -> tuple[Ints, Ints]:
+        """Pointer ``(S + 1,)`` and choices ``(nnz,)``: the choices that may lead to each state."""
+        order = np.argsort(self.indices, kind="stable")
+        choice = np.repeat(np.arange(self.n_choices), np.diff(self.indptr))[order]
+        pointer = np.zeros(self.n_states + 1, np.int64)
+        np.cumsum(np.bincount(self.indices, minlength=self.n_states), out=pointer[1:])
+        return pointer, choice
+
+    @cached_property
+    def everything(self) -> Mask:
+        """(C,) mask that enables every choice."""
+        return np.ones(self.n_choices, bool)

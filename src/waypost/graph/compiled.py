@@ -1,0 +1,62 @@
+"""Loops over arrays that are plain Python on small models and machine code on large ones.
+
+A kernel is written once, in the part of Python that numba understands. Small inputs run it as it is, so that nobody
+waits for a compiler; large ones compile it, once per machine (numba keeps the result on disk). Object arrays of
+rationals always run as they are: the same text serves both arithmetics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from types import FunctionType
+from typing import Any
+
+WORTH_COMPILING = 60_000  # basic steps: a few ten milliseconds of plain Python; importing numba alone takes 700 ms
+
+
+class Kernel:
+    """A function over arrays with a compiled twin; kernels may call each other.
+
+    >>> import numpy as np
+    >>> @kernel
+    ... def total(numbers):
+    ...     result = 0.0
+    ...     for number in numbers:
+    ...         result += number
+    ...     return result
+    >>> float(total(np.ones(3))), total.sized(3).__name__
+    (3.0, 'total')
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.plain = function
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any) -> Any:
+        """Run in plain Python."""
+        return self.plain(*args)
+
+    @cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """Machine code for this kernel and the kernels it calls."""
+        import numba
+
+        plain = self.plain
+        if not isinstance(plain, FunctionType):  # pragma: no cover - kernels are plain functions
+            raise TypeError("a kernel is a plain function")
+        names = {k: v.compiled if isinstance(v, Kernel) and v is not self else v for k, v in plain.__globals__.items()
+                 if k in plain.__code__.co_names or k.startswith("__")}
+        twin = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__)
+        twin.__module__ = plain.__module__
+        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(twin)
+        return compiled
+
+    def sized(self, work: float) -> Callable[..., Any]:
+        """Whichever twin is faster for about `work` basic steps."""
+        return self.compiled if work > WORTH_COMPILING else self.plain
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a function over arrays a `Kernel`."""
+    return Kernel(function)

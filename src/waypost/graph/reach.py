@@ -1,0 +1,183 @@
+"""Qualitative reachability: who can, who must, who never gets there.
+
+Baier and Katoen, *Principles of Model Checking*, Sect. 10.6.1. Over all strategies of an MDP and a target ``T``::
+
+    vmax(x) = 0   x is not in can_reach(T)
+    vmin(x) = 0   x is in stay(not T): some strategy avoids T for ever
+    vmax(x) = 1   x is in almost_surely(T)
+    vmin(x) = 1   x cannot reach a state with vmin = 0 without passing T
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.compiled import kernel
+
+
+def reachable(graph: Graph, start: Mask, *, blocked: Mask | None = None, enabled: Mask | None = None) -> Mask:
+    """States that some strategy visits from `start`; `blocked` states are entered but not left.
+
+    >>> from waypost.cases import loan
+    >>> mdp = loan()
+    >>> found = reachable(Graph.of(mdp), mdp.where("Rework"))
+    >>> [mdp.states[s] for s in np.flatnonzero(found)]
+    ['Rework', 'Resubmit', 'Granted', 'Rejected']
+    """
+    seen = start.copy()
+    blocked = np.zeros(graph.n_states, bool) if blocked is None else blocked
+    enabled = graph.everything if enabled is None else enabled
+    _forward.sized(graph.size)(graph.first_choice, graph.indptr, graph.indices, enabled, blocked, seen)
+    return seen
+
+
+def can_reach(graph: Graph, goal: Mask, *, blocked: Mask | None = None, enabled: Mask | None = None) -> Mask:
+    """States from which some strategy reaches `goal` with positive probability, not passing `blocked` before."""
+    return distances(graph, goal, blocked=blocked, enabled=enabled)[0] >= 0
+
+
+def distances(
+    graph: Graph, goal: Mask, *, blocked: Mask | None = None, enabled: Mask | None = None
+) -> tuple[Ints, Ints]:
+    """(S,) least number of steps to `goal` or -1, and (S,) a choice that gets one step nearer or -1."""
+    blocked = np.zeros(graph.n_states, bool) if blocked is None else blocked & ~goal
+    enabled = graph.everything if enabled is None else enabled
+    pointer, choices = graph.backward
+    distance = np.where(goal, 0, -1)
+    nearer = np.full(graph.n_states, -1, np.int64)
+    run = _backward.sized(graph.size)
+    run(pointer, choices, graph.choice_state, enabled, blocked, distance, nearer)
+    return distance, nearer
+
+
+def stay(graph: Graph, inside: Mask, *, absorbing: Mask | None = None, enabled: Mask | None = None) -> tuple[Mask, Ints]:
+    """Greatest part of `inside` that some strategy never leaves, and (S,) a choice that stays, or -1.
+
+    States in `absorbing` need no choice to stay.
+
+    >>> from waypost.cases import loan
+    >>> mdp = loan()
+    >>> kept, _ = stay(Graph.of(mdp), ~mdp.where("Granted"))
+    >>> [mdp.states[s] for s in np.flatnonzero(~kept)]  # whoever applies without a choice may be granted the loan
+    ['Application', 'Application+', 'Resubmit', 'Granted']
+    """
+    kept = inside.copy()
+    absorbing = np.zeros(graph.n_states, bool) if absorbing is None else absorbing
+    enabled = graph.everything if enabled is None else enabled
+    pointer, choices = graph.backward
+    staying = np.full(graph.n_states, -1, np.int64)
+    run = _shrink.sized(graph.size)
+    run(graph.first_choice, graph.indptr, graph.indices, pointer, choices, graph.choice_state, enabled, absorbing, kept, staying)
+    return kept, staying
+
+
+def almost_surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> tuple[Mask, Ints]:
+    """States from which some strategy reaches `goal` with probability 1, and (S,) its choice there, or -1."""
+    enabled = graph.everything if enabled is None else enabled
+    candidates = can_reach(graph, goal, enabled=enabled)
+    while True:
+        # keep to choices that stay among the candidates, and ask again who gets there
+        safe = enabled & np.logical_and.reduceat(candidates[graph.indices], graph.indptr[:-1])
+        distance, nearer = distances(graph, goal, enabled=safe)
+        shrunk = distance >= 0
+        if (shrunk == candidates).all():
+            return shrunk, nearer
+        candidates = shrunk
+
+
+def surely_positive(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
+    """States from which *every* strategy reaches `goal` with positive probability."""
+    return ~stay(graph, ~goal, enabled=enabled)[0]
+
+
+def surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
+    """States from which *every* strategy reaches `goal` with probability 1."""
+    never = stay(graph, ~goal, enabled=enabled)[0]
+    return ~can_reach(graph, never, blocked=goal, enabled=enabled)
+
+
+@kernel
+def _forward(first_choice, indptr, indices, enabled, blocked, seen):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n = len(seen)
+    stack = np.empty(n, np.int64)
+    top = 0
+    for s in range(n):
+        if seen[s]:
+            stack[top] = s
+            top += 1
+    while top > 0:
+        top -= 1
+        s = stack[top]
+        if blocked[s]:
+            continue
+        for c in range(first_choice[s], first_choice[s + 1]):
+            if enabled[c]:
+                for e in range(indptr[c], indptr[c + 1]):
+                    y = indices[e]
+                    if not seen[y]:
+                        seen[y] = True
+                        stack[top] = y
+                        top += 1
+
+
+@kernel
+def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n = len(distance)
+    queue = np.empty(n, np.int64)
+    head = 0
+    tail = 0
+    for s in range(n):
+        if distance[s] == 0:
+            queue[tail] = s
+            tail += 1
+    while head < tail:
+        y = queue[head]
+        head += 1
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            x = choice_state[c]
+            if enabled[c] and distance[x] < 0 and not blocked[x]:
+                distance[x] = distance[y] + 1
+                nearer[x] = c
+                queue[tail] = x
+                tail += 1
+
+
+@kernel
+def _shrink(first_choice, indptr, indices, pointer, choices, choice_state, enabled, absorbing, kept, staying):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n = len(kept)
+    broken = np.zeros(len(choice_state), np.bool_)  # choices that may leave
+    options = np.zeros(n, np.int64)  # unbroken choices of each state
+    stack = np.empty(n, np.int64)
+    top = 0
+    for s in range(n):
+        for c in range(first_choice[s], first_choice[s + 1]):
+            if enabled[c]:
+                options[s] += 1
+            else:
+                broken[c] = True
+        if kept[s] and options[s] == 0 and not absorbing[s]:
+            kept[s] = False
+        if not kept[s]:
+            stack[top] = s
+            top += 1
+    while top > 0:
+        top -= 1
+        y = stack[top]
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            if not broken[c]:
+                broken[c] = True
+                x = choice_state[c]
+                options[x] -= 1
+                if options[x] == 0 and kept[x] and not absorbing[x]:
+                    kept[x] = False
+                    stack[top] = x
+                    top += 1
+    for s in range(n):
+        if kept[s]:
+            for c in range(first_choice[s], first_choice[s + 1]):
+                if not broken[c]:
+                    staying[s] = c
+                    break

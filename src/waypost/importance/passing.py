@@ -1,0 +1,171 @@
+"""One state, or one set of states, over all strategies in scope (P2): bounds and witnesses, by the definitions.
+
+``imp(s) = Pr(not t U s | F t)`` is a conditional reachability probability (paper, Sect. 4.1; Baier, Klein, Klüppelholz, Märcker,
+TACAS 2014). With ``vmax`` and ``vmin`` the greatest and least probability of reaching the target ``t``::
+
+    greatest:  gain vmax(s) at s,  loss 1 at t          one minus least:  gain 1 at t,  loss vmin(s) at s
+
+Stopping is allowed where both `s` and `t` can be avoided for ever. Over reachability-optimal strategies only, with ``M*`` the
+conserving choices and ``p* = vmax(s0)``::
+
+    greatest = vmax(s) Prmax_M*(not t U s) / p*          least = (p* - Prmax_M*(not s U t)) / p*
+
+The idle cycles that ``M*`` may contain do no harm to a maximum; minimising directly would count them. For a set of states ``s``
+stands for the first of them that is visited; for target states, "via s" means that the target is entered at `s`.
+
+Departs from the paper: no quadratic program, no integers, no big M, no epsilon; the target and `s` may be sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints, Mask, stay
+from waypost.importance.facts import Facts
+from waypost.model import MDP, Strategy, one_hot
+from waypost.solve.arena import Arena
+from waypost.solve.conditional import best_ratio
+from waypost.solve.reachability import Reach
+from waypost.solve.rewards import STOP, best_rewards
+
+NEAR = 1e-6  # a float nearer than this to 0 or 1 is decided by the graph
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A bound and the strategy that attains it: `before` until a passing state is entered, `after` from then on."""
+
+    value: Any
+    before: Ints  # (S,) choice of each state
+    after: Ints  # (S,)
+
+    def strategy(self, mdp: MDP, passing: Mask) -> Strategy:
+        """Witness with its bit of memory."""
+        return Strategy.one_bit(mdp, one_hot(mdp, self.before), one_hot(mdp, self.after), passing)
+
+
+@dataclass(frozen=True, eq=False)
+class Passing:
+    """The problem of passing a set of states on the way to the target."""
+
+    facts: Facts
+    states: Mask  # (S,) the passing states
+
+    @property
+    def reach(self) -> Reach:
+        """The target in its arena."""
+        return self.facts.reach
+
+    @property
+    def arena(self) -> Arena:
+        """The arena."""
+        return self.reach.arena
+
+    @cached_property
+    def rest(self) -> Mask:
+        """(S,) target states that do not count as passing."""
+        return self.reach.target & ~self.states
+
+    @cached_property
+    def ends(self) -> Mask:
+        """(S,) where the question is decided: passed, reached otherwise, or hopeless."""
+        return self.states | self.rest | ~self.reach.possible
+
+    @cached_property
+    def idle(self) -> tuple[Mask, Ints]:
+        """(S,) where passing states and target can be avoided for ever, and the choice that does."""
+        return stay(self.arena.graph, ~(self.states | self.rest))
+
+    def highest(self) -> Bound:
+        """Greatest importance over the strategies in scope."""
+        arena, best = self.arena, self.total(self.reach.max.choice)
+        if self.states[self.facts.start]:
+            return Bound(arena.one, best, best)
+        if not (self.facts.ever & self.states).any():
+            return Bound(arena.zero, best, best)
+        passed = np.where(self.states, self.reach.max.values, arena.zero)
+        if self.facts.optimal:
+            found = self.reaches(passed)
+            value = found.values[self.facts.start] / self.reach.max.values[self.facts.start]
+            return Bound(self.decided(value, upper=True), self.total(found.choice, otherwise=best), best)
+        lost = np.where(self.rest, arena.one, arena.zero)
+        ratio = self.ratio(passed, lost)
+        return Bound(self.decided(ratio.value, upper=True), self.idling(ratio.choice, best), best)
+
+    def lowest(self) -> Bound:
+        """Least importance over the strategies in scope."""
+        arena, best = self.arena, self.total(self.reach.max.choice)
+        if self.facts.must_pass(self.states):
+            return Bound(arena.one, best, best)
+        around = np.where(self.rest, arena.one, arena.zero)
+        if self.facts.optimal:
+            found = self.reaches(around)
+            value = 1 - found.values[self.facts.start] / self.reach.max.values[self.facts.start]
+            return Bound(self.decided(value, upper=False), self.total(found.choice, otherwise=best), best)
+        worst = self.total(self.reach.min.choice)
+        ratio = self.ratio(around, np.where(self.states, self.reach.min.values, arena.zero))
+        return Bound(self.decided(ratio.complement, upper=False), self.idling(ratio.choice, best), worst)
+
+    def absolute_highest(self) -> Bound:
+        """Greatest probability of passing and then reaching the target."""
+        best = self.total(self.reach.max.choice)
+        found = self.reaches(np.where(self.states, self.reach.max.values, self.arena.zero))
+        return Bound(found.values[self.facts.start], self.total(found.choice, otherwise=best), best)
+
+    def absolute_lowest(self) -> Bound:
+        """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
+        arena = self.arena
+        price = np.where(self.states, -self.reach.min.values, arena.zero)
+        worst = self.total(self.reach.min.choice)
+        found = best_rewards(arena, terminal=self.ends, reward=price, may_stop=self.idle[0])
+        value = arena.zero if found.values[self.facts.start] == arena.zero else -found.values[self.facts.start]
+        return Bound(value, self.idling(found.choice, worst), worst)
+
+    def reaches(self, reward: NDArray[Any]) -> Any:
+        """Greatest expected reward on the way, with the choices in scope."""
+        return best_rewards(
+            self.arena, terminal=self.ends, reward=reward, may_stop=~self.ends, enabled=self.facts.enabled
+        )
+
+    def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Any:
+        """Greatest conditional probability from the start."""
+        return best_ratio(
+            self.arena, start=self.facts.start, terminal=self.ends, gain=gain, loss=loss, may_stop=self.idle[0]
+        )
+
+    def decided(self, value: Any, *, upper: bool) -> Any:
+        """Let the graph decide whether an upper bound is 1 or a lower bound 0; other floats stay strictly between."""
+        if self.arena.exact:
+            return value
+        if upper and value > 1 - NEAR and self.facts.can_be_one(self.states):
+            return 1.0
+        if not upper and value < NEAR and self.facts.can_be_zero(self.states):
+            return 0.0
+        return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
+
+    def total(self, choice: Ints, otherwise: Ints | None = None) -> Ints:
+        """Complete a partial strategy: where it stops, do as `otherwise`, or anything."""
+        spare = self.arena.graph.first_choice[:-1] if otherwise is None else otherwise
+        return np.where(choice == STOP, spare, choice)
+
+    def idling(self, choice: Ints, otherwise: Ints) -> Ints:
+        """Complete a strategy that stops: from there on avoid passing states and target for ever.
+
+        States on the way of the idling must idle too. They are worth nothing to the optimum, so it stays one.
+        """
+        idle, staying = self.idle
+        graph = self.arena.graph
+        stops = idle & (choice == STOP) & ~self.ends
+        queue = list(np.flatnonzero(stops))
+        while queue:
+            c = staying[queue.pop()]
+            for y in graph.indices[graph.indptr[c] : graph.indptr[c + 1]]:
+                if not stops[y] and not self.ends[y]:
+                    stops[y] = True
+                    queue.append(y)
+        return np.where(stops, staying, self.total(choice, otherwise))

@@ -1,0 +1,142 @@
+"""What an event log is: one table of events, cases together, each case in the order things happened.
+
+The columns carry the names of the XES standard, as process miners know them: `CASE`, `ACTIVITY`, `TIME`, `LIFECYCLE`
+and whatever else the log says, attributes of a case with the prefix ``case:``. Waypost adds four of its own: `OFFSET`
+(the time zone each timestamp was written in), `BASE` (an activity before it was numbered or classified), `DURATION`
+and `OUTCOME`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import LogError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+CASE = "case:concept:name"
+ACTIVITY = "concept:name"
+TIME = "time:timestamp"  # the instant, in UTC
+LIFECYCLE = "lifecycle:transition"
+
+OFFSET = "time:offset"  # minutes east of UTC that the source wrote; missing where it wrote none
+BASE = "waypost:base"
+DURATION = "waypost:duration"  # seconds
+OUTCOME = "case:waypost:outcome"
+POSITIVE, NEGATIVE = "positive", "negative"
+
+
+@dataclass(frozen=True, eq=False)
+class EventLog:
+    """An event log; steps make a new one of it and never change it.
+
+    >>> log = EventLog.from_sequences([["apply", "grant"], ["apply", "reject"], ["apply", "grant"]])
+    >>> log
+    EventLog(cases=3, events=6, activities=3)
+    >>> log.variants()
+    {('apply', 'grant'): 2, ('apply', 'reject'): 1}
+    """
+
+    events: DataFrame  # (N,) rows, one per event; the rows of a case are together and in order
+    notes: tuple[str, ...] = ()  # what reading and cleaning did, in a person's words
+
+    def __repr__(self) -> str:
+        return f"EventLog(cases={self.n_cases}, events={len(self.events)}, activities={len(self.activities())})"
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @classmethod
+    def from_sequences(cls, sequences: Iterable[Sequence[str]]) -> EventLog:
+        """Log of cases given as sequences of activities, for small examples."""
+        from pandas import DataFrame
+
+        rows = [(f"case {i}", name) for i, names in enumerate(sequences, 1) for name in names]
+        if not rows:
+            raise LogError("there are no events in these sequences")
+        return cls(DataFrame(rows, columns=[CASE, ACTIVITY]))
+
+    @property
+    def first_event(self) -> NDArray[np.int64]:
+        """(cases + 1,) case `k` owns the rows ``first_event[k] : first_event[k + 1]``."""
+        names = self.events[CASE].to_numpy(dtype=object)
+        starts = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])) if len(names) else np.zeros(0, int)
+        return np.append(starts, len(names)).astype(np.int64)
+
+    @property
+    def case_of(self) -> NDArray[np.int64]:
+        """(N,) the position of each event's case."""
+        first = self.first_event
+        return np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return len(self.first_event) - 1
+
+    def names(self) -> NDArray[np.object_]:
+        """(N,) the activity of each event."""
+        return np.asarray(self.events[ACTIVITY].to_numpy(dtype=object))
+
+    def activities(self) -> Mapping[str, int]:
+        """How often each activity happens, the most frequent first."""
+        return dict(Counter(self.names().tolist()).most_common())
+
+    def sequences(self) -> list[tuple[str, ...]]:
+        """Activities of each case, in order."""
+        names, first = self.names().tolist(), self.first_event.tolist()
+        return [tuple(names[low:high]) for low, high in zip(first[:-1], first[1:], strict=True)]
+
+    def variants(self) -> dict[tuple[str, ...], int]:
+        """How often each sequence of activities happens, the most frequent first."""
+        return dict(Counter(self.sequences()).most_common())
+
+    def times(self, purpose: str) -> NDArray[Any]:
+        """(N,) the instants; an error that names the `purpose` where the log has none."""
+        if TIME not in self.events:
+            raise LogError(f"{purpose} needs timestamps, and this log has none ({_listing(self.events.columns)})")
+        return np.asarray(self.events[TIME].dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[us]"))
+
+    def column(self, name: str, purpose: str) -> NDArray[np.object_]:
+        """(N,) an attribute as text, missing values as ''; an error with the columns there are."""
+        if name not in self.events:
+            raise LogError(f"{purpose} needs the column {name!r}, which this log has not ({_listing(self.events.columns)})")
+        values = self.events[name]
+        return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
+
+    def with_events(self, events: DataFrame, note: str | None = None) -> EventLog:
+        """Return a log of these events, with one more note; an empty log is an error, never a result."""
+        if not len(events):
+            raise LogError(f"no event is left{f': {note}' if note else ''}; the step before this took everything away")
+        return EventLog(events.reset_index(drop=True), (*self.notes, note) if note else self.notes)
+
+    def where(self, rows: NDArray[np.bool_], note: str | None = None) -> EventLog:
+        """Return a log of the events that `rows` marks."""
+        return self.with_events(self.events[rows], note)
+
+    def where_cases(self, cases: NDArray[np.bool_], note: str | None = None) -> EventLog:
+        """Return a log of the cases that `cases` marks."""
+        return self.where(cases[self.case_of], note)
+
+
+def matches(names: NDArray[np.object_], patterns: str | Iterable[str]) -> NDArray[np.bool_]:
+    """(N,) which names one of the patterns fits: ``*`` stands for anything, ``?`` for one character.
+
+    >>> matches(np.array(["O_SENT", "O_SENT_BACK", "A_SENT"], dtype=object), ["O_*"]).tolist()
+    [True, True, False]
+    """
+    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
+    fits = {name: any(name == p or fnmatchcase(name, p) for p in wanted) for name in set(names.tolist())}
+    return np.array([fits[name] for name in names.tolist()], bool)
+
+
+def _listing(columns: Iterable[Any]) -> str:
+    return "its columns are: " + ", ".join(repr(str(c)) for c in columns)

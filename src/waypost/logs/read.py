@@ -1,0 +1,99 @@
+"""Reading a log, whatever it comes as."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import LogError, require
+from waypost.logs.log import CASE, TIME, EventLog
+from waypost.logs.table import read_csv, standard_columns, typed
+from waypost.logs.xes import read_xes
+
+LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz")
+
+
+def read_log(
+    source: str | PathLike[str] | Any,
+    *,
+    case: str | None = None,
+    activity: str | None = None,
+    time: str | None = None,
+    lifecycle: str | None = None,
+    delimiter: str | None = None,
+    time_format: str | None = None,
+    encoding: str = "utf-8-sig",
+) -> EventLog:
+    """Event log of an XES, XES.gz or CSV file, or of a pandas DataFrame.
+
+    The events of a case are ordered by time; ties, and cases in which a time is missing, keep the order of the source.
+    Instants are kept in UTC, the zone each was written in beside them (column ``time:offset``).
+
+    Parameters
+    ----------
+    source
+        A path, or a DataFrame with the usual names (``case:concept:name``, ``concept:name``, ``time:timestamp``).
+    case, activity, time, lifecycle
+        The columns of a table, where their names are unusual.
+    delimiter, time_format, encoding
+        How a CSV file is written, where it is not to be guessed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame({"Case ID": ["a", "b", "a"], "Activity": ["ask", "ask", "answer"]})
+    >>> read_log(table).sequences()
+    [('ask', 'answer'), ('ask',)]
+    """
+    mapping = {"case": case, "activity": activity, "time": time, "lifecycle": lifecycle}
+    if not isinstance(source, str | PathLike):
+        if not hasattr(source, "columns"):
+            raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
+        return _from_table(source, mapping, "the DataFrame", time_format)
+    path = Path(source)
+    if not path.is_file():
+        raise LogError(f"there is no file {str(path)!r}" if not path.exists() else f"{str(path)!r} is not a file")
+    if path.name.casefold().endswith((".xes", ".xes.gz", ".xml", ".xml.gz")):
+        frame, notes = read_xes(path)
+        if any(mapping.values()):
+            frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
+        return _ordered(frame, notes)
+    return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, time_format)
+
+
+def looks_like_log(path: str | PathLike[str]) -> bool:
+    """Whether the name of a file is that of a log rather than of a model."""
+    return str(path).casefold().endswith(LOG_SUFFIXES)
+
+
+def _from_table(frame: Any, mapping: dict[str, str | None], where: str, time_format: str | None) -> EventLog:
+    if not len(frame):
+        raise LogError(f"{where} has no rows")
+    frame, chosen = standard_columns(frame, mapping, where)
+    renamed = ", ".join(f"{column!r}" for standard, column in chosen.items() if column != standard)
+    notes = (f"read {renamed} as {', '.join(r for r, c in chosen.items() if r != c)}",) if renamed else ()
+    return _ordered(typed(frame, where, time_format), notes)
+
+
+def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
+    """Bring the rows of a case together, in order of time; ties keep the order they came in."""
+    pandas = require("pandas", "logs", "reading event logs")
+    code = pandas.factorize(frame[CASE])[0]
+    keys = [code]
+    if TIME in frame:
+        instant = frame[TIME].to_numpy("datetime64[us]").astype(np.int64)
+        gaps = np.unique(code[frame[TIME].isna().to_numpy()])
+        instant[np.isin(code, gaps)] = 0  # a case with a missing time keeps the order of the source
+        keys.insert(0, instant)
+        if len(gaps):
+            notes = (*notes, f"{len(gaps)} cases have events without a time and keep the order of the source")
+    else:
+        notes = (*notes, "no times: events keep the order of the source")
+    order = np.lexsort(keys)
+    disordered = len(np.unique(code[order[order != np.argsort(code, kind="stable")]]))
+    if disordered:
+        notes = (*notes, f"{disordered} cases were put in order of time")
+    return EventLog(frame.iloc[order].reset_index(drop=True), notes)

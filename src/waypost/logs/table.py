@@ -1,0 +1,138 @@
+"""Logs as tables: CSV files and pandas DataFrames, their columns detected or mapped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from waypost.errors import LogError, require
+from waypost.logs.files import open_binary
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME
+from waypost.logs.times import from_datetimes, parse_times
+
+# What people call the four columns, best first; compared without case, spaces and punctuation.
+USUAL = {
+    CASE: ("caseconceptname", "caseid", "case", "casenumber", "traceid", "trace", "sessionid", "processinstance"),
+    ACTIVITY: ("conceptname", "activity", "activityname", "event", "eventname", "task", "action"),
+    TIME: (
+        *("timetimestamp", "timestamp", "eventtime", "completetimestamp", "endtimestamp", "completetime", "endtime"),
+        *("starttimestamp", "starttime", "datetime", "time", "date"),
+    ),
+    LIFECYCLE: ("lifecycletransition", "lifecycle", "transition", "eventtype", "lifecyclestate"),
+}
+ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE}
+DELIMITERS = ",;\t|"
+
+
+def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-sig") -> Any:
+    """Read a CSV file as a DataFrame of text; only an empty field is missing, "NA" is a name like any other."""
+    pandas = require("pandas", "logs", "reading event logs")
+    try:
+        with io.TextIOWrapper(open_binary(path), encoding=encoding, newline="") as stream:
+            sample = stream.read(1 << 16)
+        if not sample.strip():
+            raise LogError(f"{path.name} is empty")
+        separator = delimiter or detect_delimiter(sample)
+        with open_binary(path) as stream_of_all:
+            frame = pandas.read_csv(
+                stream_of_all, sep=separator, encoding=encoding, dtype=str, keep_default_na=False, na_values=[""]
+            )
+    except UnicodeError:
+        raise LogError(f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--encoding latin-1)") from None
+    except (pandas.errors.ParserError, csv.Error) as error:
+        raise LogError(f"{path.name} is no proper CSV: {str(error).strip()}") from None
+    except LookupError:
+        raise LogError(f"{encoding!r} is not an encoding") from None
+    if not len(frame):
+        raise LogError(f"{path.name} has a heading but no events")
+    return frame
+
+
+def detect_delimiter(sample: str) -> str:
+    """Delimiter that splits the first lines into equally many fields, the most fields of all.
+
+    >>> detect_delimiter('case;activity;note' + chr(10) + '1;"a;b";x, y')
+    ';'
+    """
+    lines = sample.splitlines()[:20]
+    if len(sample) >= 1 << 16:
+        lines = lines[:-1] or lines
+    best, most = ",", 1
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = delimiter, max(widths)
+    return best
+
+
+def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) -> tuple[Any, dict[str, str]]:
+    """Give the case, activity, time and lifecycle columns their standard names; say which column became which.
+
+    Columns mapped by the caller win; the others are detected. Case and activity must be there.
+    """
+    columns = [str(c) for c in frame.columns]
+    by_plain: dict[str, str] = {}
+    for column in columns:
+        by_plain.setdefault(_plain(column), column)
+    chosen: dict[str, str] = {}
+    for role, standard in ROLE.items():
+        given = mapping.get(role)
+        if given is not None:
+            if given not in columns:
+                raise LogError(f"{where} has no column {given!r} for the {role}; {_there(columns)}")
+            chosen[standard] = given
+        elif standard in columns:
+            chosen[standard] = standard
+        else:
+            found = next((by_plain[name] for name in USUAL[standard] if name in by_plain), None)
+            if found is not None and found not in chosen.values():
+                chosen[standard] = found
+    for role in ("case", "activity"):
+        if ROLE[role] not in chosen:
+            raise LogError(
+                f"{where} has no column for the {role}; {_there(columns)}; say which it is: {role}=... (--{role} COLUMN)"
+            )
+    frame = frame.set_axis(columns, axis="columns")
+    for standard, column in chosen.items():
+        frame = frame.assign(**{standard: frame[column]})
+    return frame, chosen
+
+
+def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
+    """Check the four columns and give them their types: names are text, times are instants with an offset beside."""
+    for column, what in ((CASE, "case"), (ACTIVITY, "activity")):
+        missing = frame[column].isna()
+        if missing.any():
+            row = int(missing.to_numpy().argmax())
+            raise LogError(f"{where}, row {row + 1}: no {what} ({int(missing.sum())} rows in all are without)")
+        frame = frame.assign(**{column: frame[column].map(_text).astype(str)})
+    if TIME in frame:
+        times = frame[TIME]
+        if getattr(times.dtype, "kind", "") == "M":
+            instants, offsets = from_datetimes(times)
+        elif getattr(times.dtype, "kind", "") in "iufb":
+            raise LogError(f"{where}: the times are numbers; turn them into timestamps, or map another column (--time COLUMN)")
+        else:
+            text = times.where(times.isna(), times.map(str))
+            instants, offsets = parse_times(text, f"{where}: the time column", time_format)
+        frame = frame.assign(**{TIME: instants})
+        if offsets is not None:
+            frame = frame.assign(**{OFFSET: offsets})
+    return frame
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", column.casefold())
+
+
+def _text(value: Any) -> str:
+    """Write 7.0, which pandas makes of a 7 in a column with gaps, as 7."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _there(columns: list[str]) -> str:
+    return "its columns are: " + ", ".join(repr(c) for c in columns)

@@ -1,0 +1,136 @@
+"""Timestamps as text: parsed without guessing, their time zones kept."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import LogError, require
+
+_ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
+_YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
+_YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4}|\d{2})(?:[ T]+(\d{1,2}:\d{2}(:\d{2})?(\.\d+)?)(\s*[AaPp][Mm])?)?\s*$")
+
+
+def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[Any, Any]:
+    """Instants in UTC, and the minutes east of UTC that each was written with (or None if none was).
+
+    ISO 8601 and its relatives (``2016/01/02 01:00``) are read as they stand; ``03/04/2016`` only where some other row
+    settles what is the day. A time without a zone is read as UTC and has no offset.
+
+    Parameters
+    ----------
+    text
+        A pandas Series of text; missing values stay missing.
+    where
+        Name of the column, for messages.
+    time_format
+        A `strptime` format, where the text is something else.
+    """
+    pandas = require("pandas", "logs", "reading event logs")
+    text = text.astype(object).where(text.notna(), None)
+    if time_format is not None:
+        times = pandas.to_datetime(text, format=time_format, utc=True, errors="coerce")
+    else:
+        first = next((t for t in text if t is not None), "")
+        if _YEAR_FIRST.match(first):
+            times = _year_first(pandas, text)
+        else:
+            times = pandas.to_datetime(text, format=_year_last(text, where), utc=True, errors="coerce")
+    bad = np.flatnonzero(times.isna().to_numpy() & text.notna().to_numpy())
+    if len(bad):
+        raise LogError(
+            f"{where} has {text.iloc[bad[0]]!r} in row {bad[0] + 1}, which is no timestamp"
+            f"{f' of the form {time_format!r}' if time_format else '; give the form with time_format (--time-format)'}"
+        )
+    return times.astype("datetime64[us, UTC]"), _offsets(pandas, text)
+
+
+def from_datetimes(times: Any) -> tuple[Any, Any]:
+    """Do the same for a pandas Series of datetimes."""
+    if times.dt.tz is None:
+        return times.dt.tz_localize("UTC").astype("datetime64[us, UTC]"), None
+    local = times.dt.tz_localize(None)
+    instants = times.dt.tz_convert("UTC")
+    minutes = (local - instants.dt.tz_localize(None)).dt.total_seconds() / 60
+    return instants.astype("datetime64[us, UTC]"), minutes.round().astype("Int16")
+
+
+def local_text(times: Any, offsets: Any) -> list[str]:
+    """Timestamps as ISO 8601 text, in the zone they were written in."""
+    from datetime import timedelta, timezone
+
+    if offsets is None:
+        return [t.tz_localize(None).isoformat() if t == t else "" for t in times]  # noqa: PLR0124  NaT differs from itself
+    zones = {m: timezone(timedelta(minutes=int(m))) for m in offsets.dropna().unique()}
+    return [
+        "" if t != t else (t.tz_convert(zones[m]) if m in zones else t.tz_localize(None)).isoformat()  # noqa: PLR0124
+        for t, m in zip(times, offsets, strict=True)
+    ]
+
+
+def _year_first(pandas: Any, text: Any) -> Any:
+    times = pandas.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
+    odd = times.isna() & text.notna()
+    if odd.any():  # 2016/01/02 and 2016.01.02 mean the same
+        dashed = text[odd].map(lambda t: re.sub(r"^\s*(\d{4})[/.](\d\d?)[/.](\d\d?)", r"\1-\2-\3", t))
+        times[odd] = pandas.to_datetime(dashed, format="ISO8601", utc=True, errors="coerce")
+    return times
+
+
+def _year_last(text: Any, where: str) -> str:
+    """Find the `strptime` format of 31/12/2016 or 12/31/2016, from the rows that leave no doubt."""
+    firsts, seconds = set(), set()
+    found = None
+    for value in text:
+        found = _YEAR_LAST.match(value) if value is not None else found
+        if value is None:
+            continue
+        if found is None:
+            raise LogError(
+                f"{where} has {value!r}, which is no timestamp; give its form with time_format (--time-format), "
+                f"for example '%d/%m/%Y %H:%M:%S'"
+            )
+        firsts.add(int(found[1]))
+        seconds.add(int(found[3]))
+    if found is None:
+        raise LogError(f"{where} is empty")
+    day_first, month_first = max(firsts) > 12, max(seconds) > 12
+    if day_first == month_first:
+        raise LogError(
+            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; say which is "
+            f"which with time_format (--time-format), for example '%d/%m/%Y %H:%M:%S'"
+        )
+    day = "%d{0}%m{0}" if day_first else "%m{0}%d{0}"
+    form = day.format(found[2]) + ("%Y" if len(found[4]) == 4 else "%y")
+    if found[5]:
+        form += " %I" if found[8] else " %H"
+        form += ":%M" + (":%S" if found[6] else "") + (".%f" if found[7] else "") + (" %p" if found[8] else "")
+    return form
+
+
+def _offsets(pandas: Any, text: Any) -> Any:
+    """Offsets in minutes, or None; computed once per ending, since a log has few zones and many rows."""
+    known: dict[str, int | None] = {}
+    found = np.empty(len(text), object)
+    for k, value in enumerate(text):
+        if value is None:
+            continue
+        tail = value[-6:]
+        if tail not in known or known[tail] is None:  # an ending without a zone says nothing about the next
+            known[tail] = _offset(value)
+        found[k] = known[tail]
+    offsets = pandas.array(found, dtype="Int16")
+    return None if offsets.isna().all() else pandas.Series(offsets, index=text.index)
+
+
+def _offset(value: str) -> int | None:
+    zone = _ZONE.search(value)
+    if zone is None:
+        return None
+    if zone[1]:
+        return 0
+    minutes = 60 * int(zone[3]) + int(zone[4] or 0)
+    return -minutes if zone[2] == "-" else minutes

@@ -1,0 +1,117 @@
+"""Which part of a model a picture shows: the important states and what connects them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from waypost.importance.results import Explanation
+from waypost.model import MDP
+from waypost.report.reading import ranking
+
+SHOWN = 80  # more states than this make a picture that nobody reads
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow of the picture: the choices that lead from one shown state to another.
+
+    Without choices it stands for a way through states that are not shown.
+    """
+
+    source: int  # a state
+    target: int  # a state
+    choices: tuple[int, ...] = ()
+    probabilities: tuple[float, ...] = ()  # one per choice
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the way leads through states that are not shown."""
+        return not self.choices
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The part of a model that is shown: states, most important first, and the arrows between them."""
+
+    states: tuple[int, ...]
+    edges: tuple[Edge, ...]
+
+
+def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
+    """Pick the most important states, the initial one and the targets, and connect them.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> part = important_part(explain(loan(), target="Granted"), limit=3)
+    >>> len(part.states), [(e.source, e.target, e.hidden) for e in part.edges][0]
+    (3, (0, 5, True))
+    """
+    mdp = explanation.mdp
+    ranked = explanation.asked[ranking(explanation)].tolist()
+    targets = np.flatnonzero(explanation.target_states).tolist()
+    best = {state: rank for rank, state in enumerate(ranked)}
+    targets.sort(key=lambda state: best.get(state, len(ranked)))
+    wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *ranked])
+    states = tuple(wanted)[:limit]
+    return View(states, (*_direct(mdp, states), *_through_hidden(mdp, states)))
+
+
+def _direct(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:
+    shown = set(states)
+    edges = []
+    for source in states:
+        found: dict[int, list[tuple[int, float]]] = {}
+        for choice in range(int(mdp.first_choice[source]), int(mdp.first_choice[source + 1])):
+            low, high = mdp.transitions.indptr[choice : choice + 2]
+            row = zip(mdp.transitions.indices[low:high].tolist(), mdp.transitions.data[low:high].tolist(), strict=True)
+            for target, probability in row:
+                if target in shown:
+                    found.setdefault(target, []).append((choice, probability))
+        edges += [
+            Edge(source, target, tuple(c for c, _ in ways), tuple(p for _, p in ways)) for target, ways in found.items()
+        ]
+    return edges
+
+
+def _through_hidden(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:
+    """Connect a shown state that no arrow enters, or leaves, with the nearest one behind hidden states."""
+    owner = csr_array((np.ones(mdp.n_choices), np.arange(mdp.n_choices), mdp.first_choice))
+    forward = csr_array(owner @ mdp.transitions)
+    backward = csr_array(forward.T)
+    shown = np.zeros(mdp.n_states, bool)
+    shown[list(states)] = True
+    edges: dict[tuple[int, int], Edge] = {}
+    for state in states:
+        before, after = _around(backward, state), _around(forward, state)
+        if state != mdp.initial and not shown[before].any():
+            nearest = _nearest(backward, state, shown)
+            if nearest is not None:
+                edges[nearest, state] = Edge(nearest, state)
+        if len(after) and not shown[after].any():
+            nearest = _nearest(forward, state, shown)
+            if nearest is not None:
+                edges[state, nearest] = Edge(state, nearest)
+    return list(edges.values())
+
+
+def _around(graph: csr_array, state: int) -> NDArray[np.int64]:
+    found = graph.indices[graph.indptr[state] : graph.indptr[state + 1]]
+    return np.asarray(found[found != state])
+
+
+def _nearest(graph: csr_array, start: int, shown: NDArray[np.bool_]) -> int | None:
+    seen = {start}
+    queue = deque([start])
+    while queue:
+        for neighbour in _around(graph, queue.popleft()).tolist():
+            if shown[neighbour] and neighbour != start:
+                return int(neighbour)
+            if neighbour not in seen:
+                seen.add(neighbour)
+                queue.append(neighbour)
+    return None

@@ -1,0 +1,82 @@
+"""How numbers and names are written.
+
+0 and 1 mean exactly 0 and 1, everything else keeps its distance. Names come from other people's files: what a terminal
+would obey rather than show is spelt out.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from waypost.importance.results import Number
+
+
+def number(value: Number, digits: int = 3) -> str:
+    """Probability as people read it; ``0`` and ``1`` only where the value is exactly that.
+
+    >>> [number(x) for x in (0.0, 1e-9, 0.0816326, 0.5, 0.99999, 1.0)]
+    ['0', '<0.001', '0.082', '0.5', '>0.999', '1']
+    """
+    if value in {0, 1}:
+        return str(int(value))
+    smallest = f"{10**-digits:.{digits}f}"
+    text = f"{float(value):.{digits}f}"
+    if float(text) == 0:
+        return f"<{smallest}"
+    if float(text) == 1:
+        return f">{1 - 10**-digits:.{digits}f}"
+    return text.rstrip("0")
+
+
+def span(lower: Number, upper: Number) -> str:
+    """Bounds as people read them; one number where both print alike.
+
+    >>> span(0.525, 1.0), span(4 / 49, 4 / 49), span(0.0, 1e-12)
+    ('0.525 to 1', '0.082', '0 to <0.001')
+    """
+    low, high = number(lower), number(upper)
+    return low if low == high else f"{low} to {high}"
+
+
+def percent(value: Number) -> str:
+    """Share of runs in words; never "all" or "none" by rounding.
+
+    >>> [percent(x) for x in (0.0, 0.0004, 0.525, 0.9996, 1.0)]
+    ['0 %', 'less than 0.1 %', '52.5 %', 'more than 99.9 %', '100 %']
+    """
+    text = number(value)
+    if text.startswith("<"):
+        return "less than 0.1 %"
+    if text.startswith(">"):
+        return "more than 99.9 %"
+    shown = f"{float(text) * 100:.1f}".removesuffix(".0")
+    return f"{shown} %"
+
+
+def count(n: int, noun: str) -> str:
+    """Count with its noun.
+
+    >>> count(1, "state"), count(14860, "state")
+    ('1 state', '14,860 states')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def printable(name: str, width: int | None = None) -> str:
+    """Name with control characters and text-direction marks spelt out, shortened to `width`.
+
+    >>> printable("a\x1b[31mred"), printable("Offer sent back", 8)
+    ('a\\x1b[31mred', 'Offer s…')
+    """
+    shown = "".join(c if unicodedata.category(c) not in _UNSEEN or c in _JOINERS else _spelt(c) for c in name)
+    if width is not None and len(shown) > width:
+        shown = shown[: width - 1] + "…"
+    return shown
+
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_JOINERS = {"\u200c", "\u200d"}  # part of ordinary words and emoji
+
+
+def _spelt(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,52 @@
+"""The stage every quantity is computed on: a graph, its probabilities in one arithmetic, its components."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Components, Graph, Mask, strong_components
+from waypost.model import MDP
+from waypost.solve.rational import to_rationals
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """Graph and probabilities of an MDP with absorbing target, floats or rationals.
+
+    ``components`` are those of the graph in which the target is not left; they stay valid (if coarse) for every problem
+    that only removes choices or makes more states absorbing.
+    """
+
+    graph: Graph
+    data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
+    components: Components
+
+    @classmethod
+    def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:
+        """Arena of an MDP, in floats or rationals."""
+        graph = Graph.of(mdp)
+        data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
+        return cls(graph, data, strong_components(graph, enabled=~target[graph.choice_state]))
+
+    @property
+    def exact(self) -> bool:
+        """Whether numbers are rationals."""
+        return self.data.dtype == object
+
+    @property
+    def zero(self) -> Any:
+        """0 in this arithmetic."""
+        return to_rationals([0])[0] if self.exact else 0.0
+
+    @property
+    def one(self) -> Any:
+        """1 in this arithmetic."""
+        return self.zero + 1
+
+    def zeros(self) -> NDArray[Any]:
+        """(S,) zeros in this arithmetic."""
+        return np.full(self.graph.n_states, self.zero, dtype=self.data.dtype)

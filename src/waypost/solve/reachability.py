@@ -1,0 +1,124 @@
+"""Least and greatest probability of reaching a target, with strategies that attain them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints, Mask, almost_surely, can_reach, stay, surely
+from waypost.model import MDP, Target
+from waypost.solve.arena import Arena
+from waypost.solve.rational import to_fraction
+from waypost.solve.rewards import STOP, Optimum, best_rewards
+
+
+def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], exact: bool = False) -> NDArray[Any]:
+    """Probability of reaching `target` from each state, greatest or least over all strategies.
+
+    >>> from waypost.cases import loan
+    >>> mdp = loan()
+    >>> dict(zip(mdp.states, reachability(mdp, target="Granted", optimum="max").round(3).tolist()))["Application"]
+    0.98
+    >>> reachability(mdp, target="Granted", optimum="max", exact=True)[0]
+    Fraction(49, 50)
+    """
+    if optimum not in ("max", "min"):
+        raise ValueError(f"optimum is 'max' or 'min', not {optimum!r}")  # noqa: TRY003
+    reach = Reach.of(mdp, mdp.where(target), exact=exact)
+    found = (reach.max if optimum == "max" else reach.min).values
+    return fractions(found) if exact else found
+
+
+def fractions(values: NDArray[Any]) -> NDArray[np.object_]:
+    """Array of Python's own Fractions."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = to_fraction(value)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """A target in an arena: what can be said about reaching it, computed when it is first asked for."""
+
+    arena: Arena
+    target: Mask  # (S,)
+
+    @classmethod
+    def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Reach:
+        """Prepare an MDP and a target."""
+        return cls(Arena.of(mdp, target, exact=exact), target)
+
+    @cached_property
+    def possible(self) -> Mask:
+        """(S,) where some strategy reaches the target: vmax > 0."""
+        return can_reach(self.arena.graph, self.target)
+
+    @cached_property
+    def avoidable(self) -> tuple[Mask, Ints]:
+        """(S,) where some strategy never reaches it, vmin = 0, and the choice that stays there."""
+        return stay(self.arena.graph, ~self.target)
+
+    @cached_property
+    def max(self) -> Optimum:
+        """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        arena = self.arena
+        sure, nearer = almost_surely(arena.graph, self.target)
+        terminal = sure | ~self.possible
+        reward = np.where(sure, arena.one, arena.zero)
+        found = best_rewards(arena, terminal=terminal, reward=reward, may_stop=~terminal)
+        values = found.values if arena.exact else _strictly_between(found.values, zero=~self.possible, one=sure)
+        return Optimum(values, np.where(sure, nearer, found.choice))
+
+    @cached_property
+    def min(self) -> Optimum:
+        """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        arena = self.arena
+        zero, staying = self.avoidable
+        one = surely(arena.graph, self.target)
+        terminal = zero | one
+        reward = np.where(one, -arena.one, arena.zero)
+        found = best_rewards(arena, terminal=terminal, reward=reward, may_stop=np.zeros(len(zero), bool))
+        values = -found.values if arena.exact else _strictly_between(-found.values, zero=zero, one=one)
+        return Optimum(values, np.where(zero, staying, found.choice))
+
+    @cached_property
+    def conserving(self) -> tuple[Mask, Mask]:
+        """(C,) choices that keep the greatest probability of the target, and (C,) those among several that may do so only up to rounding.
+
+        ``vmax(x) = sum_y P(c, y) vmax(y)``. Every optimal strategy keeps to them until the target is reached. The second mask
+        is empty in exact arithmetic and where both sides are qualitative facts.
+        """
+        arena, graph = self.arena, self.arena.graph
+        value = self.max.values
+        if arena.exact:
+            rate = np.array([
+                sum((arena.data[e] * value[graph.indices[e]] for e in range(low, high)), arena.zero)
+                for low, high in zip(graph.indptr[:-1].tolist(), graph.indptr[1:].tolist(), strict=True)
+            ])  # fmt: skip
+            return np.asarray(rate == value[graph.choice_state], bool), np.zeros(graph.n_choices, bool)
+        rate = np.add.reduceat(arena.data * value[graph.indices], graph.indptr[:-1])
+        own = value[graph.choice_state]
+        keeps = rate >= own * (1 - TIE_TOLERANCE)
+        # sure facts: an optimum of 1 is kept exactly by the choices that lead to such states only
+        successors_sure = np.logical_and.reduceat(value[graph.indices] == 1, graph.indptr[:-1])
+        keeps = np.where(own == 1, successors_sure, keeps)
+        taken = np.zeros(graph.n_choices, bool)
+        taken[self.max.choice[self.max.choice != STOP]] = True
+        keeps |= taken
+        options = np.bincount(graph.choice_state, weights=keeps, minlength=graph.n_states)[graph.choice_state]
+        rounded = keeps & (options > 1) & (own < 1) & (own > 0)
+        return keeps, rounded
+
+
+TIE_TOLERANCE = 1e-11  # relative; two choices nearer than this count as equally good, and are reported as a tie
+
+
+def _strictly_between(values: NDArray[np.float64], *, zero: Mask, one: Mask) -> NDArray[np.float64]:
+    """Keep rounding from making a 0 or a 1 of what is neither."""
+    inner = np.clip(values, np.nextafter(0, 1), np.nextafter(1, 0))
+    return np.where(zero, 0.0, np.where(one, 1.0, inner))

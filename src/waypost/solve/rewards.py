@@ -1,0 +1,300 @@
+"""The one optimisation everything else is: the greatest expected terminal reward.
+
+Some states are *terminal* and pay a reward; in some others one *may stop* with reward 0; elsewhere a strategy picks choices
+until it gets to one of those. The value is the greatest fixpoint-free solution of
+
+    w(x) = reward(x)                                     x terminal
+    w(x) = max( [0 if x may stop],  max_c  sum_y P(c, y) w(y) )   otherwise
+
+Components are settled in reverse topological order. A single state is a division (its self-loop aside). A larger component
+is settled by policy iteration: evaluate by a direct solve, switch only where it strictly helps. Started from a strategy that
+leaves with probability 1, strict improvement can never close a cycle (on a closed cycle the average of ``P w - w`` is zero,
+yet a switched state would make it positive), so no system is singular and the result is the value of a real strategy that
+satisfies the optimality equation. Reachability needs no more:
+
+    Prmax(F T)   reward 1 on T, stopping allowed everywhere
+    Prmin(F T)   minus the value of reward -1 on T, terminal 0 where T can be avoided for ever
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, identity
+from scipy.sparse.linalg import splu
+
+from waypost.errors import PrecisionError
+from waypost.graph import Ints, Mask, distances
+from waypost.graph.compiled import kernel
+from waypost.solve.arena import Arena
+from waypost.solve.rational import solve_fixpoint
+
+STOP = -1  # the choice of a state that stops or is terminal
+TIE = 1e-13  # relative: a float improvement below this is rounding
+DENSE = 48  # components up to this size are settled inside the compiled kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Values and a memoryless deterministic strategy that attains them."""
+
+    values: NDArray[Any]  # (S,)
+    choice: Ints  # (S,) or STOP
+
+
+def best_rewards(
+    arena: Arena,
+    *,
+    terminal: Mask,
+    reward: NDArray[Any],
+    may_stop: Mask,
+    enabled: Mask | None = None,
+    initial: Ints | None = None,
+) -> Optimum:
+    """Greatest expected terminal reward from every state.
+
+    A state that is neither terminal nor may stop must not be able to avoid those states for ever. `initial` is a strategy
+    that certainly gets to a terminal or stopping state; without it one is laid towards the positive rewards.
+    """
+    graph = arena.graph
+    enabled = graph.everything if enabled is None else enabled
+    if initial is None:
+        initial = _towards(arena, terminal, reward, may_stop, enabled)
+    choice = np.where(terminal, STOP, initial)
+    values = arena.zeros()
+    values[terminal] = reward[terminal]
+    if not terminal.any():
+        return Optimum(values, choice)
+    scale = max(abs(r) for r in reward[terminal]) if arena.exact else float(np.abs(reward[terminal]).max())
+    tie = arena.zero if arena.exact else TIE * float(scale)
+    work = 0 if arena.exact else graph.size
+    run = _settle.sized(work)
+    dense = 1 if run is _settle.plain else DENSE
+    parts = arena.components
+    k = 0
+    while True:
+        k = run(
+            k, dense, parts.pointer, parts.members, graph.first_choice, graph.indptr, graph.indices, arena.data, enabled,
+            terminal, may_stop, values, choice, tie, arena.zero,
+        )  # fmt: skip
+        if k == len(parts):
+            return Optimum(values, choice)
+        members = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
+        block = np.sort(members[~terminal[members]])
+        settle = _settle_exactly if arena.exact else _settle_sparse
+        settle(arena, block, enabled, may_stop, values, choice, tie)
+        k += 1
+
+
+def _towards(arena: Arena, terminal: Mask, reward: NDArray[Any], may_stop: Mask, enabled: Mask) -> Ints:
+    """Strategy that gets nearer to a positive reward where it can, stops where it may, and else takes any choice."""
+    graph = arena.graph
+    positive = terminal & np.asarray(reward > arena.zero, bool)
+    _, nearer = distances(graph, positive, blocked=terminal, enabled=enabled)
+    rest = (nearer < 0) & ~terminal & ~may_stop
+    if rest.any():
+        options = np.flatnonzero(enabled)[::-1]
+        some = np.full(graph.n_states, STOP)
+        some[graph.choice_state[options]] = options  # the first enabled choice of each state is written last
+        nearer = np.where(rest, some, nearer)
+    return nearer
+
+
+@kernel
+def _settle(  # type: ignore[no-untyped-def]  # noqa: ANN202
+    start, dense, pointer, members, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie, zero  # noqa: ANN001
+):  # fmt: skip
+    """Settle components from number `start` on; return the number of one that is too large for here, or the end."""
+    for k in range(start, len(pointer) - 1):
+        active = 0
+        x = 0
+        for i in range(pointer[k], pointer[k + 1]):
+            if not terminal[members[i]]:
+                active += 1
+                x = members[i]
+        if active == 0:
+            continue
+        if active > 1:
+            if active > dense:
+                return k
+            _settle_dense(
+                members[pointer[k] : pointer[k + 1]], active, first_choice, indptr, indices, data, enabled, terminal,
+                may_stop, values, choice, tie,
+            )  # fmt: skip
+            continue
+        best = zero
+        taken = -1
+        known = may_stop[x]
+        for c in range(first_choice[x], first_choice[x + 1]):
+            if not enabled[c]:
+                continue
+            total = zero
+            leaving = zero
+            for e in range(indptr[c], indptr[c + 1]):
+                if indices[e] != x:
+                    leaving = leaving + data[e]
+                    total = total + data[e] * values[indices[e]]
+            if leaving > zero:
+                total = total / leaving
+                if not known or total > best:
+                    best = total
+                    taken = c
+                    known = True
+        values[x] = best
+        choice[x] = taken
+    return len(pointer) - 1
+
+
+@kernel
+def _settle_dense(  # type: ignore[no-untyped-def]  # noqa: ANN202
+    members, active, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie  # noqa: ANN001
+):  # fmt: skip
+    """Policy iteration on a small component, with a dense elimination that needs no pivots (an M-matrix has none)."""
+    block = np.empty(active, np.int64)
+    n = 0
+    for x in members:
+        if not terminal[x]:
+            block[n] = x
+            n += 1
+    block.sort()
+    matrix = np.empty((n, n + 1))
+    while True:
+        for i in range(n):
+            for j in range(n + 1):
+                matrix[i, j] = 0.0
+            matrix[i, i] = 1.0
+            c = choice[block[i]]
+            if c >= 0:
+                for e in range(indptr[c], indptr[c + 1]):
+                    y = indices[e]
+                    j = np.searchsorted(block, y)
+                    if j < n and block[j] == y:
+                        matrix[i, j] -= data[e]
+                    else:
+                        matrix[i, n] += data[e] * values[y]
+        for i in range(n):
+            for r in range(i + 1, n):
+                factor = matrix[r, i] / matrix[i, i]
+                if factor != 0.0:
+                    for j in range(i, n + 1):
+                        matrix[r, j] -= factor * matrix[i, j]
+        for i in range(n - 1, -1, -1):
+            total = matrix[i, n]
+            for j in range(i + 1, n):
+                total -= matrix[i, j] * values[block[j]]
+            values[block[i]] = total / matrix[i, i]
+        switched = False
+        for x in block:
+            best = values[x] + tie
+            taken = -2
+            if may_stop[x] and best < 0.0:
+                best = 0.0
+                taken = -1
+            for c in range(first_choice[x], first_choice[x + 1]):
+                if enabled[c]:
+                    total = 0.0
+                    for e in range(indptr[c], indptr[c + 1]):
+                        total += data[e] * values[indices[e]]
+                    if total > best:
+                        best = total
+                        taken = c
+            if taken > -2:
+                choice[x] = taken
+                switched = True
+        if not switched:
+            return
+
+
+def _settle_sparse(
+    arena: Arena, block: Ints, enabled: Mask, may_stop: Mask, values: NDArray[Any], choice: Ints, tie: float
+) -> None:
+    """Policy iteration on a large component, with sparse LU and one step of refinement."""
+    graph = arena.graph
+    n = len(block)
+    in_block = np.zeros(graph.n_states, bool)
+    in_block[block] = True
+    choices = np.flatnonzero(in_block[graph.choice_state] & enabled)
+    owner = np.searchsorted(block, graph.choice_state[choices])
+    rows = _rows(arena, choices)
+    values[block] = 0.0
+    outside = rows @ values
+    inside = rows[:, block]
+    head = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
+    for _ in range(10_000):
+        current = choice[block]
+        moving = current >= 0
+        row = np.searchsorted(choices, current[moving])
+        pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
+        system = csc_array(identity(n, format="csc") - pick @ inside)
+        constant = pick @ outside
+        lu = splu(system, permc_spec="COLAMD", diag_pivot_thr=0.1)
+        solution = lu.solve(constant)
+        solution += lu.solve(constant - system @ solution)
+        if not np.isfinite(solution).all():
+            raise PrecisionError("a linear system could not be solved in floating point; try exact arithmetic")
+        options = inside @ solution + outside
+        best = np.maximum.reduceat(options, head)
+        states = owner[head]
+        better = best > solution[states] + tie
+        stop = may_stop[block] & (solution < -tie)
+        stop[states[better & (best > 0)]] = False
+        values[block] = solution
+        if not better.any() and not stop.any():
+            return
+        top = np.full(n, np.inf)
+        top[states[better]] = best[better]
+        winners = np.flatnonzero(options >= top[owner])[::-1]
+        choice[block[owner[winners]]] = choices[winners]  # of equals the first is written last
+        choice[block[stop]] = STOP
+    raise PrecisionError("policy iteration did not settle; try exact arithmetic")
+
+
+def _rows(arena: Arena, choices: Ints) -> csr_array:
+    """Rows of the transition matrix for some choices."""
+    graph = arena.graph
+    whole = csr_array((arena.data, graph.indices, graph.indptr), shape=(graph.n_choices, graph.n_states))
+    return csr_array(whole[choices])
+
+
+def _settle_exactly(
+    arena: Arena, block: Ints, enabled: Mask, may_stop: Mask, values: NDArray[Any], choice: Ints, tie: Any
+) -> None:
+    """Policy iteration on a component in rationals, by state elimination."""
+    graph, data = arena.graph, arena.data
+    place = {x: i for i, x in enumerate(block.tolist())}
+    while True:
+        rows: list[dict[int, Any]] = []
+        constant: list[Any] = []
+        for x in block.tolist():
+            row: dict[int, Any] = {}
+            total = arena.zero
+            c = choice[x]
+            for e in range(graph.indptr[c], graph.indptr[c + 1]) if c >= 0 else ():
+                y = int(graph.indices[e])
+                if y in place:
+                    row[place[y]] = data[e]
+                else:
+                    total = total + data[e] * values[y]
+            rows.append(row)
+            constant.append(total)
+        values[block] = solve_fixpoint(rows, constant)
+        switched = False
+        for x in block.tolist():
+            best, taken = values[x] + tie, -2
+            if may_stop[x] and best < 0:
+                best, taken = arena.zero, STOP
+            for c in range(graph.first_choice[x], graph.first_choice[x + 1]):
+                if enabled[c]:
+                    total = arena.zero
+                    for e in range(graph.indptr[c], graph.indptr[c + 1]):
+                        total = total + data[e] * values[graph.indices[e]]
+                    if total > best:
+                        best, taken = total, c
+            if taken > -2:
+                choice[x] = taken
+                switched = True
+        if not switched:
+            return
