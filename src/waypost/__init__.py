@@ -5,3 +5,6 @@
 >>> waypost.state_importance(loan(), target="Granted", scope="all")["Application"]
 Bounds(lower=0.0, upper=1.0)
 """
+
+from waypost.importance import absolute_importance, group_importance, path_importance, state_importance
+from waypost.solve import reachability

@@ -1,5 +1,18 @@
 """The paper: importance of states and paths, and nothing but the paper."""
 
-from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance
+from waypost.importance.paths import path_importance
+from waypost.importance.results import Bounds, Explanation, PathImportance, Scope, StateImportance
+from waypost.importance.states import absolute_importance, explain, group_importance, state_importance
 
-__all__ = ["Bounds", "Explanation", "PathImportance", "StateImportance"]
+__all__ = [
+    "Bounds",
+    "Explanation",
+    "PathImportance",
+    "Scope",
+    "StateImportance",
+    "absolute_importance",
+    "explain",
+    "group_importance",
+    "path_importance",
+    "state_importance",
+]

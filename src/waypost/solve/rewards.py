@@ -230,7 +230,7 @@ def _settle_sparse(
         pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
         system = csc_array(identity(n, format="csc") - pick @ inside)
         constant = pick @ outside
-        lu = splu(system, permc_spec="COLAMD", diag_pivot_thr=0.1)
+        lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.1)
         solution = lu.solve(constant)
         solution += lu.solve(constant - system @ solution)
         if not np.isfinite(solution).all():
