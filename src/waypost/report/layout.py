@@ -116,8 +116,8 @@ def _without_cycles(n: int, arrows: Sequence[tuple[int, int]]) -> list[tuple[int
         state[root] = 1
         while stack:
             node, rest = stack[-1]
-            target = next(rest, None)
-            if target is None:
+            target = next(rest, -1)
+            if target < 0:
                 state[node] = 2
                 stack.pop()
                 continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,5 +131,5 @@ def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[t
     return [(name, members) for (name, _), members in groups.items()]
 
 
-def _plain(value: Number) -> Number:
-    return float(value) if isinstance(value, np.floating) else value
+def _plain(value: Any) -> Number:
+    return value if isinstance(value, Fraction) else float(value)

@@ -154,11 +154,13 @@ def _best_strategies(explanation: Explanation, target: str, top: int) -> Section
         f"{number(explanation.reachability.upper)}."
     )
     if not changed:
-        return Section("best", "Following a best strategy", f"{sentence} It changes the importance of no state by much.")
+        return Section(
+            "best", "Following a best strategy", f"{sentence} It changes the importance of no state by much."
+        )
     groups = group_by_label(explanation, changed)
     items = tuple(
         Item(printable(name), _note(explanation, name, members), (_change(explanation, members),))
-        for name, members in groups[:top]
+        for name, members in groups[: min(top, 3)]
     )
     return Section("best", "Following a best strategy", f"{sentence} It narrows:", items, len(groups) - len(items))
 
@@ -214,7 +216,9 @@ def as_text(summary: Summary, width: int = 44) -> str:
         names = [printable(_named(item), width) for item in section.items]
         longest = max((len(name) for name in names), default=0)
         if headed:
-            widths = [max(len(title), *(len(i.values[k]) for i in section.items)) for k, title in enumerate(summary.scopes)]
+            widths = [
+                max(len(title), *(len(i.values[k]) for i in section.items)) for k, title in enumerate(summary.scopes)
+            ]
             lines.append(_row("", longest, summary.scopes, widths))
         else:
             widths = [0] * len(summary.scopes)
@@ -263,7 +267,7 @@ def escape_markdown(text: str) -> str:
 
 
 def path_summary(result: PathImportance) -> str:
-    """Importance of a path in words.
+    """Say in words how important a path is.
 
     >>> from waypost import path_importance
     >>> from waypost.cases import loan
@@ -300,4 +304,6 @@ def kind_counts(explanation: Explanation) -> str:
     """How many states there are of each kind, in one line."""
     read = kinds(explanation)
     found = [(kind, sum(k is kind for k in read)) for kind in Kind if kind not in {Kind.START, Kind.TARGET}]
-    return f"{count(len(read), 'state')}: " + ", ".join(f"{n:,} {kind.value}" for kind, n in found if n)
+    return f"{count(len(read), 'state')}: " + ", ".join(
+        f"{n:,} {'to avoid' if kind is Kind.DETRIMENTAL else kind.value}" for kind, n in found if n
+    )

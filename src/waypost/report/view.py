@@ -47,9 +47,12 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
-    >>> part = important_part(explain(loan(), target="Granted"), limit=3)
-    >>> len(part.states), [(e.source, e.target, e.hidden) for e in part.edges][0]
-    (3, (0, 5, True))
+    >>> explanation = explain(loan(), target="Granted")
+    >>> part = important_part(explanation, limit=3)
+    >>> [explanation.mdp.states[state] for state in part.states]
+    ['s0', 'Granted', 'Application+']
+    >>> [(edge.source, edge.target) for edge in part.edges if edge.hidden]
+    [(0, 5)]
     """
     mdp = explanation.mdp
     ranked = explanation.asked[ranking(explanation)].tolist()

@@ -63,7 +63,7 @@ def count(n: int, noun: str) -> str:
 
 
 def printable(name: str, width: int | None = None) -> str:
-    """Name with control characters and text-direction marks spelt out, shortened to `width`.
+    r"""Name with control characters and text-direction marks spelt out, shortened to `width`.
 
     >>> printable("a\x1b[31mred"), printable("Offer sent back", 8)
     ('a\\x1b[31mred', 'Offer s…')

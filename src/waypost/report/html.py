@@ -1,0 +1,126 @@
+"""One page that explains: self-contained, offline, made of the same numbers as every other report.
+
+The page holds the text and the table as plain HTML, and the data as JSON for the script that lets people explore.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import ModelError
+from waypost.importance.results import Explanation
+from waypost.report.coordinates import Coordinates
+from waypost.report.pagedata import page_data
+from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
+from waypost.report.text import SCOPE_TITLES, kind_counts, summarise
+from waypost.report.wording import number, printable, span
+
+LISTED = 200  # rows of the table that is there without JavaScript
+_SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "main.js")
+
+
+def render_html(
+    explanations: Explanation | Sequence[Explanation],
+    *,
+    coordinates: Coordinates | None = None,
+    cases: Mapping[str, Sequence[str]] | None = None,
+    top: int = 5,
+) -> str:
+    """Self-contained page for one explanation, or for several targets of the same model.
+
+    Parameters
+    ----------
+    explanations
+        One explanation, or one per target, all of the same model and the same states.
+    coordinates
+        Where each state stands on a grid; read off names such as ``x=3, y=1`` when not given.
+    cases
+        Names of example cases for states of a model that was learned from a log.
+    top
+        Lines per section of the summary.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> page = render_html(explain(loan(), target="Granted"))
+    >>> page.startswith("<!doctype html>"), "http:" in page.replace("http://www.w3.org/", "")
+    (True, False)
+    """
+    several = [explanations] if isinstance(explanations, Explanation) else list(explanations)
+    if not several:
+        raise ModelError("a page needs at least one explanation")
+    mdp = several[0].mdp
+    if any(e.mdp is not mdp or not np.array_equal(e.asked, several[0].asked) for e in several):
+        raise ModelError("the targets of one page must be explained on the same model and the same states")
+    summaries = [summarise(explanation, top) for explanation in several]
+    template = _environment().get_template("page.html")
+    page: str = template.render(
+        title=printable(summaries[0].title),
+        version=version("waypost"),
+        css=_asset("page.css"),
+        script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
+        parts=[_part(e, s) for e, s in zip(several, summaries, strict=True)],
+        data=embed(page_data(several, coordinates, cases or {})),
+    )
+    return page
+
+
+def embed(data: Any) -> str:
+    r"""JSON that is safe inside a ``<script>`` element, whatever the names are.
+
+    >>> embed({"</script>": "&\u2028"})
+    '{"\\u003c/script\\u003e":"\\u0026\\u2028"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    loader = jinja2.FunctionLoader(_asset)
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("waypost.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
+    """Gather what the template needs for one target: the words and the first rows of the table."""
+    mdp = explanation.mdp
+    order = ranking(explanation).tolist()
+    scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
+    read, labels = kinds(explanation), labels_by_state(mdp)
+    rows = []
+    for position in order[:LISTED]:
+        state = int(explanation.asked[position])
+        bounds = [bounds_at(explanation, scope, position) for scope in scopes]
+        rows.append(
+            {
+                "name": printable(mdp.states[state]),
+                "labels": printable(", ".join(labels[state])),
+                "kind": read[position].value,
+                "values": [span(b.lower, b.upper) for b in bounds],
+            }
+        )
+    return {
+        "summary": summary,
+        "counts": kind_counts(explanation),
+        "target": printable(explanation.target),
+        "best": number(explanation.reachability.upper),
+        "worst": number(explanation.reachability.lower),
+        "headings": [SCOPE_TITLES.get(scope, "of all runs").capitalize() for scope in scopes],
+        "rows": rows,
+        "labelled": bool(mdp.labels),
+        "left_out": len(order) - len(rows),
+    }

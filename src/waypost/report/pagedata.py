@@ -1,0 +1,215 @@
+"""What the page's script works with: names, numbers, model, witnesses and pictures, as plain JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.importance.results import Explanation, Number
+from waypost.model import MDP, Strategy
+from waypost.report.coordinates import Coordinates, coordinates_of
+from waypost.report.layout import Layout, place
+from waypost.report.reading import Kind, captions, kinds, ranking
+from waypost.report.view import View, important_part
+
+WITNESSED = 60  # states whose witness strategies are in the page
+WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
+TRANSITIONS = 200_000  # a larger model stays outside; its pictures and numbers are in
+STATES = 60_000  # of a model with more states, the most important are in
+
+
+def page_data(
+    several: Sequence[Explanation], coordinates: Coordinates | None, cases: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Everything the script needs; states and choices are numbers, positions in the lists of names."""
+    mdp = several[0].mdp
+    views = [important_part(explanation) for explanation in several]
+    kept = _kept(several, views)
+    at = {state: k for k, state in enumerate(kept)}
+    called = captions(mdp)
+    actions = list(dict.fromkeys(mdp.actions))
+    numbered = {name: k for k, name in enumerate(actions)}
+    whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= TRANSITIONS
+    used = range(mdp.n_choices) if whole else sorted({c for view in views for edge in view.edges for c in edge.choices})
+    asked = [state for state in several[0].asked.tolist() if state in at]
+    return {
+        "states": [mdp.states[s] for s in kept],
+        "captions": ["" if called[s] == mdp.states[s] else called[s] for s in kept],
+        "labels": {
+            name: [at[s] for s in np.flatnonzero(holds).tolist() if s in at] for name, holds in mdp.labels.items()
+        },
+        "initial": at[mdp.initial],
+        "asked": None if asked == list(range(mdp.n_states)) else [at[s] for s in asked],
+        "actions": actions,
+        "action": [numbered[a] for a in mdp.actions] if whole else {c: numbered[mdp.actions[c]] for c in used},
+        "model": _model(mdp) if whole else None,
+        "kinds": [kind.value for kind in Kind],
+        "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],
+        "grid": _grid(coordinates_of(mdp, coordinates), at),
+        "cases": {at[mdp.index[name]]: list(found)[:8] for name, found in cases.items() if mdp.state(name) in at}
+        or None,
+    }
+
+
+def _kept(several: Sequence[Explanation], views: Sequence[View]) -> list[int]:
+    mdp = several[0].mdp
+    if mdp.n_states <= STATES:
+        return list(range(mdp.n_states))
+    best = [state for e in several for state in e.asked[ranking(e)][: STATES // 3].tolist()]
+    return sorted({*best, *(state for view in views for state in view.states)})
+
+
+def _model(mdp: MDP) -> dict[str, Any]:
+    return {
+        "choices": np.diff(mdp.first_choice).tolist(),
+        "rows": np.diff(mdp.transitions.indptr).tolist(),
+        "succ": mdp.transitions.indices.tolist(),
+        "prob": [1 if p == 1 else p for p in mdp.transitions.data.tolist()],
+        "counts": None if mdp.counts is None else mdp.counts.tolist(),
+    }
+
+
+def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: bool) -> dict[str, Any]:
+    read, every = kinds(explanation), list(Kind)
+    inside = [k for k, state in enumerate(explanation.asked.tolist()) if state in at]
+    position = {k: new for new, k in enumerate(inside)}
+    results = dict(explanation.scopes)
+    exact = {name: [_fractions(r.lower), _fractions(r.upper)] for name, r in results.items() if r.exact}
+    absolute = explanation.absolute
+    return {
+        "name": explanation.target,
+        "states": [at[s] for s in np.flatnonzero(explanation.target_states).tolist() if s in at],
+        "reach": [compact(explanation.reachability.lower), compact(explanation.reachability.upper)],
+        "scopes": {name: [_numbers(r.lower, inside), _numbers(r.upper, inside)] for name, r in results.items()},
+        "absolute": None if absolute is None else [_numbers(absolute.lower, inside), _numbers(absolute.upper, inside)],
+        "exact": exact if whole and len(inside) <= STATES // 6 else None,
+        "kinds": [every.index(read[k]) for k in inside],
+        "order": [position[k] for k in ranking(explanation).tolist() if k in position],
+        "witnesses": _witnesses(explanation) if whole else {},
+        "view": _drawn(explanation, view, at),
+    }
+
+
+def compact(value: Number) -> float | int:
+    """Shorten a number so that it is 0 or 1 only where the value is exactly that.
+
+    >>> compact(1.0), compact(1 - 1e-15), compact(1 / 3)
+    (1, 0.9999999999999, 0.333333333333)
+    """
+    if value in {0, 1}:
+        return int(value)
+    short = float(f"{float(value):.12g}")
+    return min(max(short, 1e-300), 0.9999999999999)
+
+
+def _numbers(values: NDArray[Any], inside: Sequence[int]) -> list[float | int]:
+    return [compact(values[k]) for k in inside]
+
+
+def _fractions(values: NDArray[Any]) -> list[str]:
+    return [str(value) for value in values]
+
+
+def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
+    """Witness strategies of the most important states, as lists of choices where there is a choice."""
+    found: dict[int, dict[str, list[Any]]] = {}
+    budget = WITNESS_ENTRIES
+    for position in ranking(explanation)[:WITNESSED].tolist():
+        state = int(explanation.asked[position])
+        name = explanation.mdp.states[state]
+        packed = {}
+        for scope, result in explanation.scopes.items():
+            if result.find_witness is not None:
+                packed[scope] = [_packed(result.witness(name, "lower")), _packed(result.witness(name, "upper"))]
+        budget -= sum(len(mode) for pair in packed.values() for strategy in pair for mode in strategy["modes"])
+        if budget < 0:
+            break
+        found[state] = packed
+    return found
+
+
+def _packed(strategy: Strategy) -> dict[str, Any]:
+    """Choices of a strategy in the states that have several and can be reached, and when its mode changes."""
+    reached = _reached(strategy)
+    modes = zip(strategy.modes, reached, strict=True)
+    update = [
+        [[s, int(row[s])] for s in np.flatnonzero(row != mode).tolist()] for mode, row in enumerate(strategy.update)
+    ]
+    return {
+        "start": strategy.start,
+        "modes": [_choices(strategy.mdp, probabilities, where) for probabilities, where in modes],
+        "update": update,
+    }
+
+
+def _reached(strategy: Strategy) -> NDArray[np.bool_]:
+    """(M, S) the states a run can be in, mode by mode."""
+    mdp = strategy.mdp
+    reached = np.zeros((strategy.memory, mdp.n_states), bool)
+    reached[strategy.start, mdp.initial] = True
+    queue = [(strategy.start, mdp.initial)]
+    indptr, indices = mdp.transitions.indptr, mdp.transitions.indices
+    for mode, state in queue:  # grows while it is read
+        first, last = mdp.first_choice[state : state + 2]
+        for choice in (first + np.flatnonzero(strategy.modes[mode][first:last])).tolist():
+            successors = indices[indptr[choice] : indptr[choice + 1]]
+            after = strategy.update[mode][successors]
+            fresh = ~reached[after, successors]
+            reached[after[fresh], successors[fresh]] = True
+            queue += zip(after[fresh].tolist(), successors[fresh].tolist(), strict=True)
+    return reached
+
+
+def _choices(mdp: MDP, probabilities: NDArray[np.float64], reached: NDArray[np.bool_]) -> list[Any]:
+    several = (np.diff(mdp.first_choice) > 1) & reached
+    taken = np.flatnonzero((probabilities > 0) & several[mdp.choice_state]).tolist()
+    return [c if probabilities[c] == 1 else [c, compact(probabilities[c])] for c in taken]
+
+
+def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[str, Any]:
+    called = captions(explanation.mdp)
+    sizes = [node_size(called[s], explanation.mdp.states[s]) for s in view.states]
+    node = {state: k for k, state in enumerate(view.states)}
+    # an arrow from a state to itself says nothing that the list of its steps does not say
+    edges = [edge for edge in view.edges if edge.source != edge.target]
+    arrows = [(node[edge.source], node[edge.target]) for edge in edges]
+    return {
+        "states": [at[s] for s in view.states],
+        "sizes": sizes,
+        "edges": [
+            {"s": at[e.source], "t": at[e.target], "c": e.choices, "p": [compact(p) for p in e.probabilities]}
+            for e in edges
+        ],
+        "wide": _geometry(place(sizes, arrows, direction="wide")),
+        "tall": _geometry(place(sizes, arrows, direction="tall")),
+    }
+
+
+def node_size(called: str, name: str) -> tuple[float, float]:
+    """Width and height of a state's box."""
+    sub = 0 if called == name else len(name)
+    return float(min(178, max(64, 24 + 7.4 * len(called), 20 + 5.6 * sub))), 42.0 if sub else 34.0
+
+
+def _geometry(layout: Layout) -> dict[str, Any]:
+    return {
+        "width": layout.width,
+        "height": layout.height,
+        "centres": [[round(x, 1), round(y, 1)] for x, y in layout.centres],
+        "curves": [[[round(x, 1), round(y, 1)] for x, y in curve] for curve in layout.curves],
+    }
+
+
+def _grid(coordinates: Coordinates | None, at: Mapping[int, int]) -> dict[str, Any] | None:
+    if coordinates is None:
+        return None
+    xs = sorted({x for x, _ in coordinates.values()})
+    ys = sorted({y for _, y in coordinates.values()})
+    return {
+        "width": xs[-1] - xs[0] + 1,
+        "height": ys[-1] - ys[0] + 1,
+        "cells": [[at[s], x - xs[0], y - ys[0]] for s, (x, y) in coordinates.items() if s in at],
+    }
