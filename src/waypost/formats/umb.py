@@ -240,11 +240,14 @@ class _Archive:
     def _labels(self) -> dict[str, NDArray[np.bool_]]:
         labels = {}
         annotations = self._map(self.index.get("annotations", {}), "annotations")
+        by_storm = (
+            self._map(self.index.get("file-data", {}), "file-data").get("tool") == "Storm"
+        )  # labels it adds itself
         for key, given in self._map(annotations.get("aps", {}), "aps").items():
             alias = self._map(given, f"label {key}").get("alias", key)
             name = alias if isinstance(alias, str) else key
             mask = self.bits(f"annotations/aps/{key}/states/values.bin", self.n_states)
-            if name not in ("init", "deadlock") or (name == "deadlock" and mask.any()):
+            if name != "deadlock" or mask.any() or not by_storm:  # Storm adds it to every model
                 labels[name] = mask
         return labels
 

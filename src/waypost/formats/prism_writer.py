@@ -1,0 +1,157 @@
+"""Writing the PRISM language, so that PRISM and Storm can read it and every name survives.
+
+What is written is *flat*: one module whose every command names one state (`waypost.formats.prism_flat` reads it)::
+
+    //@ state 0 "s0"
+    //@ action Apply_ "Apply!"
+    mdp
+    module model
+      state : [0..2] init 0;
+      [Apply_] state=0 -> 0.95 : (state'=1) + 0.05 : (state'=2);
+    endmodule
+    label "won" = state=1;
+
+Names that PRISM cannot spell are kept in comments that start with ``//@``, together with the order of the states.
+States named by variables, such as ``x=1, y=2``, are written with those variables.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from waypost.errors import FormatError
+from waypost.formats.lexical import distinct_actions, shortest
+from waypost.formats.valuations import complete_valuations, value_text
+from waypost.formats.writing import write_text
+from waypost.model import FINAL, MDP
+
+KEYWORDS = frozenset(
+    """
+    A bool ceil clock const csg ctmc C double dtmc E endinit endinvariant endmodule endobservables endplayer endrewards
+    endsystem false filter floor formula func F global G init int invariant I label log max mdp min mod module
+    nondeterministic observable observables of player Pmax Pmin pomdp popta pow prob probabilistic pta P rate rewards
+    Rmax Rmin round R S smg stochastic system true U W X
+    """.split()  # noqa: SIM905
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}\Z")
+_KEPT = re.compile(r'^//@ (state|action|label) (\S+) ("(?:[^"\\]|\\.)*")\s*$', re.MULTILINE)
+
+
+def write_prism(mdp: MDP, path: Path | str) -> None:
+    """Write a model in the PRISM language."""
+    write_text(path, prism_text(mdp))
+
+
+def prism_text(mdp: MDP) -> str:
+    """Write a model in the PRISM language, as text.
+
+    >>> print(prism_text(MDP.from_dict({"s 0": {"go!": {"won": 0.9, "s 0": 0.1}}, "won": {}}, initial="s 0")))
+    //@ state 0 "s 0"
+    //@ state 1 "won"
+    //@ action go_ "go!"
+    mdp
+    module model
+      state : [0..1] init 0;
+      [go_] state=0 -> 0.1 : (state'=0) + 0.9 : (state'=1);
+    endmodule
+    <BLANKLINE>
+    """
+    variables = complete_valuations(mdp)
+    if variables is None or not all(_is_identifier(name) for name in variables):
+        declared = [f"  state : [0..{max(mdp.n_states - 1, 1)}] init {mdp.initial};"]
+        guards = [f"state={s}" for s in range(mdp.n_states)]
+        updates = [f"(state'={s})" for s in range(mdp.n_states)]
+    else:
+        declared, columns = [], []
+        for name, (values, _) in variables.items():
+            low, high = int(values.min()), int(values.max())
+            kind = "bool" if values.dtype == bool else f"[{low}..{max(high, low + 1)}]"
+            declared.append(f"  {name} : {kind} init {value_text(values[mdp.initial])};")
+            columns.append([value_text(value) for value in values])
+        rows = list(zip(*columns, strict=True))
+        guards = [" & ".join(f"{x}={v}" for x, v in zip(variables, row, strict=True)) for row in rows]
+        updates = ["&".join(f"({x}'={v})" for x, v in zip(variables, row, strict=True)) for row in rows]
+    commands = list(_commands(mdp, guards, updates))
+    spelled = _spelled([mdp.actions[choice] for choice, _ in commands])
+    labels = _spelled(list(mdp.labels), {"init", "deadlock"})
+    kept = [f"//@ state {s} {json.dumps(name)}" for s, name in enumerate(mdp.states)]
+    kept += [f"//@ action {new} {json.dumps(old)}" for old, new in spelled.items() if new != old]
+    kept += [f"//@ label {new} {json.dumps(old)}" for old, new in labels.items() if new != old]
+    written = [f"  [{spelled[mdp.actions[choice]]}] {text}" for choice, text in commands]
+    named = []
+    for name, mask in mdp.labels.items():
+        held = " | ".join(f"({guards[s]})" for s in np.flatnonzero(mask).tolist())
+        named.append(f'label "{labels[name]}" = {held or "false"};')
+    return "\n".join([*kept, "mdp", "module model", *declared, *written, "endmodule", *named]) + "\n"
+
+
+def _commands(mdp: MDP, guards: Sequence[str], updates: Sequence[str]) -> Iterator[tuple[int, str]]:
+    numbers = mdp.transitions.data if mdp.exact is None else mdp.exact
+    pointer, successors = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
+    for choice, state in enumerate(mdp.choice_state.tolist()):
+        branches = range(pointer[choice], pointer[choice + 1])
+        alone = mdp.first_choice[state + 1] - mdp.first_choice[state] == 1
+        if alone and mdp.actions[choice] == FINAL and successors[branches[0] : branches[-1] + 1] == [state]:
+            continue  # a state without commands is final
+        text = " + ".join(f"{shortest(numbers[k])} : {updates[successors[k]]}" for k in branches)
+        yield choice, f"{guards[state]} -> {text};"
+
+
+def _is_identifier(name: str) -> bool:
+    return _IDENTIFIER.match(name) is not None and name not in KEYWORDS
+
+
+def _spelled(names: Sequence[str], reserved: set[str] | None = None) -> dict[str, str]:
+    """Give every name a spelling that PRISM accepts, its own where possible."""
+    spelled: dict[str, str] = {}
+    taken = {name for name in names if _is_identifier(name)} | (reserved or set())
+    for name in names:
+        if name in spelled:
+            continue
+        if _is_identifier(name) and name not in (reserved or set()):
+            spelled[name] = name
+            continue
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", name)[:60] or "_"
+        plain = f"_{plain}" if plain[0].isdigit() or plain in KEYWORDS else plain
+        number, new = 1, plain
+        while new in taken:
+            number += 1
+            new = f"{plain}_{number}"
+        taken.add(new)
+        spelled[name] = new
+    return spelled
+
+
+def kept_names(text: str) -> dict[str, dict[str, str]]:
+    """Read the names that `write_prism` kept in comments: kind, spelling, name.
+
+    >>> kept_names('//@ state 0 "Application+"')
+    {'state': {'0': 'Application+'}, 'action': {}, 'label': {}}
+    """
+    kept: dict[str, dict[str, str]] = {"state": {}, "action": {}, "label": {}}
+    for kind, spelling, name in _KEPT.findall(text):
+        try:
+            kept[kind][spelling] = json.loads(name)
+        except ValueError:
+            raise FormatError(f"the comment for {kind} {spelling[:40]!r} does not hold a quoted name") from None
+    return kept
+
+
+def with_kept_names(mdp: MDP, text: str) -> MDP:
+    """Give a model that another tool read from our PRISM text its names back."""
+    kept = kept_names(text)
+    states = [
+        kept["state"].get(name.removeprefix("state="), name) if name.startswith("state=") else name
+        for name in mdp.states
+    ]
+    if len(set(states)) != len(states):
+        return mdp
+    actions = distinct_actions(mdp.first_choice.tolist(), [kept["action"].get(name, name) for name in mdp.actions])
+    labels = {kept["label"].get(name, name): mask for name, mask in mdp.labels.items()}
+    return replace(mdp, states=tuple(states), actions=tuple(actions)).with_labels(labels)

@@ -1,0 +1,64 @@
+"""Writing and reading back is the identity: names, order, numbers to the last bit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+
+from formats.models import assert_same, mdps
+from waypost.cases import loan
+from waypost.errors import FormatError
+from waypost.formats.dot import dot_text
+from waypost.formats.explicit import read_explicit, write_explicit
+from waypost.formats.graphs import from_networkx, to_networkx
+from waypost.formats.prism_flat import read_flat_prism
+from waypost.formats.prism_writer import prism_text
+from waypost.formats.umb import read_umb, write_umb
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+@given(mdp=mdps())
+def test_umb_keeps_everything(mdp, folder):
+    write_umb(mdp, folder / "m.umb")
+    assert_same(mdp, read_umb(folder / "m.umb"))
+
+
+@given(mdp=mdps())
+def test_prism_keeps_everything_but_counts(mdp):
+    assert_same(mdp, read_flat_prism(prism_text(mdp), exact=mdp.exact is not None), counts=False)
+
+
+@given(mdp=mdps())
+def test_explicit_files_keep_everything_but_counts(mdp, folder):
+    if not all(n not in ("init", "deadlock") and '"' not in n and n.splitlines() == [n] for n in mdp.labels):
+        with suppress(FormatError):
+            write_explicit(mdp, folder / "m.tra")
+        return
+    write_explicit(mdp, folder / "m.tra")
+    assert_same(mdp, read_explicit(folder / "m.tra", exact=mdp.exact is not None), counts=False)
+
+
+@given(mdp=mdps())
+def test_networkx_keeps_everything(mdp):
+    pytest.importorskip("networkx")
+    assert_same(mdp, from_networkx(to_networkx(mdp)))
+
+
+@given(mdp=mdps())
+@settings(max_examples=30)
+def test_graphviz_reads_our_dot(mdp):
+    pygraphviz = pytest.importorskip("pygraphviz")
+    graph = pygraphviz.AGraph(string=dot_text(mdp))
+    assert sum(node.startswith("s") for node in graph.nodes()) == mdp.n_states
+
+
+def test_a_name_survives_graphviz():
+    pygraphviz = pytest.importorskip("pygraphviz")
+    graph = pygraphviz.AGraph(string=dot_text(loan()))
+    assert {graph.get_node(node).attr["label"] for node in graph.nodes() if node.startswith("s")} == set(loan().states)
