@@ -6,5 +6,33 @@
 Bounds(lower=0.0, upper=1.0)
 """
 
-from waypost.importance import absolute_importance, group_importance, path_importance, state_importance
+from waypost.errors import WaypostError
+from waypost.formats import read_mdp
+from waypost.importance import (
+    Bounds,
+    PathImportance,
+    StateImportance,
+    absolute_importance,
+    explain,
+    group_importance,
+    path_importance,
+    state_importance,
+)
+from waypost.model import MDP, Strategy
 from waypost.solve import reachability
+
+__all__ = [
+    "MDP",
+    "Bounds",
+    "PathImportance",
+    "StateImportance",
+    "Strategy",
+    "WaypostError",
+    "absolute_importance",
+    "explain",
+    "group_importance",
+    "path_importance",
+    "reachability",
+    "read_mdp",
+    "state_importance",
+]

@@ -1,0 +1,237 @@
+"""DRN, the explicit text format of Storm: read and written with 17 digits, state and action names kept.
+
+::
+
+    @type: MDP
+    @parameters
+
+    @reward_models
+
+    @nr_states
+    2
+    @nr_choices
+    2
+    @model
+    state 0 init
+    //[start]
+        action go
+            1 : 1
+    state 1 goal
+    //[the end]
+        action (final)
+            1 : 1
+
+A state's name is the comment ``//[...]`` behind it, as Storm writes valuations; without one it is the number. Names and
+labels with blanks, quotes or line breaks are written as JSON strings. Rewards are read over.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from waypost.errors import FormatError
+
+_PLAIN = re.compile(r"[^\s\"\[\]/]+")
+_REWARD = re.compile(r"\s*\[[^\]]*\]\s*$")
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+')
+_BETWEEN = re.compile(r"\s*\t&\s*")  # Storm writes valuations as x=1<tab>& y=2
+
+
+def read_drn(text: str, *, exact: bool = False) -> MDP:
+    """Read a model from DRN text.
+
+    >>> from waypost.cases import loan
+    >>> again = read_drn(write_drn(loan()), exact=True)
+    >>> again.states == loan().states, again.actions == loan().actions
+    (True, True)
+    """
+    lines = iter(text.splitlines())
+    announced = _header(lines)
+    parts = _Parts()
+    try:
+        parts.read(lines)
+    except (json.JSONDecodeError, IndexError) as error:
+        raise FormatError(f"state {len(parts.states) - 1} cannot be read: {error}") from None
+    if announced is not None and announced != len(parts.states):
+        raise FormatError(f"the file announces {announced} states and has {len(parts.states)}; it may be cut off")
+    if len(parts.initial) != 1:
+        raise FormatError(f"the model has {len(parts.initial)} initial states; mark exactly one with 'init'")
+    if parts.owners and parts.owners[0] < 0:
+        raise FormatError("an action stands before the first state")
+    return parts.mdp(exact=exact)
+
+
+def write_drn(mdp: MDP) -> str:
+    """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
+    kind = "rational" if mdp.exact is not None else "double"
+    out = ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
+    labels_of: list[list[str]] = [[] for _ in mdp.states]
+    for label, holds in mdp.labels.items():
+        for s in np.flatnonzero(holds):
+            labels_of[s].append(" " + _quoted(label))
+    indptr, indices = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
+    values = mdp.transitions.data.tolist() if mdp.exact is None else [str(p) for p in mdp.exact]
+    first = mdp.first_choice.tolist()
+    for s, name in enumerate(mdp.states):
+        init = " init" if s == mdp.initial else ""
+        out.append(f"state {s}{init}{''.join(labels_of[s])}")
+        out.append(f"//[{_commented(name)}]")
+        for c in range(first[s], first[s + 1]):
+            out.append(f"\taction {_quoted(mdp.actions[c])}")
+            out += [f"\t\t{indices[e]} : {values[e]}" for e in range(indptr[c], indptr[c + 1])]
+    return "\n".join(out) + "\n"
+
+
+def _header(lines: Iterator[str]) -> int | None:
+    """Read up to ``@model``; return the number of states announced."""
+    announced = None
+    for line in lines:
+        word = line.strip()
+        if word == "@model":
+            return announced
+        if word.startswith("@type"):
+            kind = word.partition(":")[2].strip().upper()
+            if kind not in ("MDP", "DTMC"):
+                raise FormatError(f"the model is of type {kind!r}; only MDP and DTMC can be explained")
+        elif word == "@nr_states":
+            number = next(lines, "").strip()
+            if not number.isdecimal():
+                raise FormatError(f"@nr_states is followed by {number[:40]!r}, not by a number")
+            announced = int(number[:18])
+        elif word == "@parameters" and next(lines, "").strip():
+            raise FormatError("the model has parameters; give them values before reading it")
+    raise FormatError("the file has no @model section; it may be cut off")
+
+
+class _Parts:
+    """The parts of a model, collected line by line."""
+
+    def __init__(self) -> None:
+        self.states: list[str] = []
+        self.labels: dict[str, list[int]] = {}
+        self.initial: list[int] = []
+        self.actions: list[str] = []
+        self.owners: list[int] = []  # the state of each action
+        self.first_entry: list[int] = []  # of each action
+        self.entries: list[str] = []  # "successor : probability"
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Read states, their names, actions and transitions."""
+        entries = self.entries
+        for line in lines:
+            if line[:2] == "\t\t":
+                entries.append(line)
+                continue
+            word = line.strip()
+            if not word:
+                continue
+            if word[0].isdigit():
+                entries.append(word)
+            elif word.startswith("action"):
+                self.first_entry.append(len(entries))
+                self.owners.append(len(self.states) - 1)
+                self.actions.append(_action(word[6:].strip()))
+            elif word.startswith("state"):
+                self._state(word[5:].strip())
+            elif word.startswith("//["):
+                self._name(word[3:])
+            elif not word.startswith("//"):
+                raise FormatError(f"cannot read the line {word[:60]!r} as part of a model")
+
+    def _state(self, text: str) -> None:
+        s = len(self.states)
+        words = _WORD.findall(text)
+        if not words or words[0] != str(s):
+            raise FormatError(f"expected state {s}, found {text[:40]!r}; states must be numbered through")
+        for word in words[1:]:
+            if word[0] in "[!":
+                continue  # rewards and exit rates
+            label = json.loads(word) if word[0] == '"' else word
+            if label == "init":
+                self.initial.append(s)
+            else:
+                self.labels.setdefault(label, []).append(s)
+        self.states.append(str(s))
+
+    def _name(self, text: str) -> None:
+        if self.states and text.endswith("]"):
+            inner = text[:-1]
+            self.states[-1] = json.loads(inner) if inner.startswith('"') else _BETWEEN.sub(", ", inner)
+
+    def mdp(self, *, exact: bool) -> MDP:
+        """Put the parts together."""
+        n = len(self.states)
+        first_entry = np.array([*self.first_entry, len(self.entries)], np.int64)
+        if first_entry[0] > 0:
+            raise FormatError("a transition stands before the first action")
+        successor, probability, fractions = _numbers(self.entries, exact=exact)
+        masks = {}
+        for label, members in self.labels.items():
+            masks[label] = np.zeros(n, bool)
+            masks[label][members] = True
+        counts = np.bincount(np.array(self.owners, np.int64), minlength=n)
+        return MDP.from_triplets(
+            np.repeat(np.arange(len(self.actions)), np.diff(first_entry)),
+            successor,
+            probability,
+            first_choice=np.concatenate([[0], np.cumsum(counts)]),
+            states=_unique(self.states),
+            actions=self.actions,
+            initial=self.initial[0],
+            labels=masks,
+            exact=fractions,
+        )
+
+
+def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[Any], list[Fraction] | None]:
+    """Successors and probabilities of lines such as ``3 : 0.25`` or ``3 : 1/4``."""
+    text = " ".join(entries)
+    if not exact and "/" not in text:
+        try:  # millions of lines: let numpy read them in one go
+            numbers = np.array(text.replace(":", " ").split(), float)
+        except ValueError:
+            numbers = np.empty(0)
+        if len(numbers) == 2 * len(entries) and text.count(":") == len(entries):
+            return numbers[::2].astype(np.int64), numbers[1::2], None
+    successor, fractions = np.empty(len(entries), np.int64), []
+    for k, entry in enumerate(entries):
+        left, _, right = entry.partition(":")
+        try:
+            successor[k] = int(left)
+            fractions.append(Fraction(right.strip()))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise FormatError(f"cannot read {entry.strip()[:60]!r} as 'successor : probability'") from None
+    try:
+        return successor, np.array(fractions, float), fractions
+    except OverflowError:
+        raise FormatError("a probability is far too large") from None
+
+
+def _action(text: str) -> str:
+    """Name of an action, without its rewards."""
+    if text.startswith('"'):
+        name, _ = json.JSONDecoder().raw_decode(text)
+        return str(name)
+    return _REWARD.sub("", text)
+
+
+def _unique(names: list[str]) -> list[str]:
+    """Add the number to names that occur twice, as comments may."""
+    if len(set(names)) == len(names):
+        return names
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+    return [name if seen[name] == 1 else f"{name} #{s}" for s, name in enumerate(names)]
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name != "init" else json.dumps(name)
+
+
+def _commented(name: str) -> str:
+    plain = name.isprintable() and not name.startswith('"') and "\t" not in name and name == name.strip()
+    return name if plain else json.dumps(name)

@@ -1,0 +1,142 @@
+"""Our own JSON: small enough to write by hand, exact because a probability may be text.
+
+::
+
+    {
+      "format": "waypost-mdp",
+      "initial": "s0",
+      "states": {
+        "s0": {"apply": {"granted": 0.95, "rejected": "1/20"}, "leave": "rejected"},
+        "granted": {},
+        "rejected": {}
+      },
+      "labels": {"goal": ["granted"]}
+    }
+
+A lone successor has probability 1; a state without actions is final. `SCHEMA` describes it formally.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import FormatError
+from waypost.model import FINAL, MDP
+
+SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "A Markov decision process",
+    "type": "object",
+    "required": ["format", "initial", "states"],
+    "additionalProperties": False,
+    "properties": {
+        "format": {"const": "waypost-mdp"},
+        "initial": {"type": "string", "description": "name of the initial state"},
+        "states": {
+            "type": "object",
+            "minProperties": 1,
+            "description": "state -> action -> distribution; a state without actions is final",
+            "additionalProperties": {
+                "type": "object",
+                "additionalProperties": {
+                    "oneOf": [
+                        {"type": "string", "description": "the only successor"},
+                        {
+                            "type": "object",
+                            "minProperties": 1,
+                            "description": "successor -> probability; they sum to 1",
+                            "additionalProperties": {
+                                "oneOf": [
+                                    {"type": "number", "minimum": 0, "maximum": 1},
+                                    {"type": "string", "description": 'exact text such as "1/3" or "0.05"'},
+                                ]
+                            },
+                        },
+                    ]
+                },
+            },
+        },
+        "labels": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            "description": "label -> names of the states in which it holds",
+        },
+    },
+}
+
+
+def read_json(text: str, *, exact: bool = False) -> MDP:
+    """Read a model from our JSON.
+
+    >>> read_json('{"format": "waypost-mdp", "initial": "a", "states": {"a": {"go": "b"}, "b": {}}}')
+    MDP(states=2, choices=2, transitions=2, initial='a')
+    """
+    try:
+        document = json.loads(
+            text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=Fraction if exact else float
+        )
+    except json.JSONDecodeError as error:
+        raise FormatError(f"this is not JSON: {error.msg} in line {error.lineno}") from None
+    except (RecursionError, ValueError, OverflowError) as error:
+        raise FormatError(f"this is not JSON that can be read: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != "waypost-mdp":
+        raise FormatError('this JSON is not a model: it needs "format": "waypost-mdp"')
+    unknown = set(document) - set(SCHEMA["properties"])
+    if unknown:
+        raise FormatError(f"unknown key {sorted(unknown)[0]!r}; known are: {', '.join(SCHEMA['properties'])}")
+    states, labels = document.get("states"), document.get("labels", {})
+    if not isinstance(states, dict) or not isinstance(document.get("initial"), str) or not isinstance(labels, dict):
+        raise FormatError('a model needs "states": {...} and "initial": "name of a state"; "labels" is an object')
+    for state, actions in states.items():
+        _check_actions(state, actions)
+    for label, members in labels.items():
+        if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
+            raise FormatError(f"label {label!r} needs a list of state names")
+    return MDP.from_dict(states, initial=document["initial"], labels=labels)
+
+
+def write_json(mdp: MDP) -> str:
+    """Write a model as our JSON; final states have no actions, exact probabilities are text."""
+    values = mdp.transitions.data.tolist() if mdp.exact is None else [str(p) for p in mdp.exact]
+    indptr, indices = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
+    states: dict[str, dict[str, dict[str, Any]]] = {}
+    for s, name in enumerate(mdp.states):
+        states[name] = {}
+        for c in range(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1])):
+            row = range(indptr[c], indptr[c + 1])
+            if mdp.actions[c] == FINAL and mdp.first_choice[s + 1] - mdp.first_choice[s] == 1 and [indices[e] for e in row] == [s]:
+                continue
+            states[name][mdp.actions[c]] = {mdp.states[indices[e]]: values[e] for e in row}
+    labels = {label: [mdp.states[s] for s in np.flatnonzero(holds)] for label, holds in mdp.labels.items()}
+    document = {"format": "waypost-mdp", "initial": mdp.states[mdp.initial], "states": states, "labels": labels}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _check_actions(state: str, actions: Any) -> None:
+    if not isinstance(actions, dict):
+        raise FormatError(f'state {state!r} needs an object of actions, such as {{"go": "next"}}')
+    for action, distribution in actions.items():
+        fine = isinstance(distribution, str) or (
+            isinstance(distribution, dict)
+            and all(isinstance(p, int | float | Fraction | str) and not isinstance(p, bool) for p in distribution.values())
+        )
+        if not fine:
+            raise FormatError(f"action {action!r} in state {state!r} needs a successor or an object of probabilities")
+
+
+def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise FormatError(f"the key {key!r} occurs twice in one object")
+        found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise FormatError(f"{name} is not a probability")
