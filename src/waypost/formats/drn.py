@@ -30,8 +30,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from waypost.errors import FormatError
+from waypost.model import MDP
 
 _PLAIN = re.compile(r"[^\s\"\[\]/]+")
 _REWARD = re.compile(r"\s*\[[^\]]*\]\s*$")
