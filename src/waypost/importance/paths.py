@@ -58,7 +58,8 @@ def path_importance(
         raise UndefinedImportanceError(
             f"no strategy that follows this path reaches {question.name}, so importance is undefined"
         )
-    following = walk.reach.max.values[mdp.initial]
+    conserving = question.facts.reach.conserving[0][walk.choices].all()
+    following = best if conserving else walk.reach.max.values[mdp.initial]
     if scope == "optimal":
         value = walk.optimal()
         return _answer(question, walk, value, value, best, following, lambda _: walk.optimal_witness())

@@ -154,7 +154,8 @@ class Explanation:
     """
 
     mdp: MDP
-    target: str
+    target: str  # as a person would write it
+    targets: tuple[str, ...]  # the labels or state names it was given as
     target_states: NDArray[np.bool_]  # (S,)
     reachability: Bounds  # least and greatest probability of the target from the initial state
     scopes: Mapping[str, StateImportance]

@@ -188,6 +188,7 @@ def explain(
     (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
     """
     asked = asked_states(mdp, states)
+    target = target if isinstance(target, str) else list(target)
     wanted: list[Scope] = [*scopes, *([] if strategy is None else [strategy])]
     questions = [Question.of(mdp, target=target, scope=scope, exact=exact) for scope in wanted]
     base = Question.of(mdp, target=target, scope="all", exact=exact)
@@ -195,6 +196,7 @@ def explain(
     return Explanation(
         mdp=mdp,
         target=base.name,
+        targets=(target,) if isinstance(target, str) else tuple(target),
         target_states=base.target,
         reachability=Bounds(plain(reach.min.values[mdp.initial]), plain(reach.max.values[mdp.initial])),
         scopes={q.scope_name: answer(q, asked, "importance") for q in questions},
