@@ -9,7 +9,7 @@ def loan() -> MDP:
     """Loan application process (paper, Fig. 1); the goal is ``"Granted"``.
 
     >>> loan()
-    MDP(states=10, choices=14, transitions=19, initial='s0')
+    MDP(states=10, choices=14, transitions=18, initial='s0')
     """
     return MDP.from_dict(
         {

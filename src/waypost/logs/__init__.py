@@ -1,6 +1,26 @@
 """Event logs: reading, cleaning, actors, input/output traces."""
 
+from waypost.logs.actors import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, read_actors
 from waypost.logs.log import EventLog
-from waypost.logs.read import read_log
+from waypost.logs.read import looks_like_log, read_log
+from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
+from waypost.logs.traces import Trace, io_traces, read_traces
+from waypost.logs.write import write_log
 
-__all__ = ["EventLog", "read_log"]
+__all__ = [
+    "EVERY_EVENT_A_CHOICE",
+    "EVERY_EVENT_CHANCE",
+    "Actors",
+    "EventLog",
+    "Recipe",
+    "Step",
+    "Trace",
+    "io_traces",
+    "looks_like_log",
+    "parse_recipe",
+    "read_actors",
+    "read_log",
+    "read_recipe",
+    "read_traces",
+    "write_log",
+]

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class EventLog:
     def sequences(self) -> list[tuple[str, ...]]:
         """Activities of each case, in order."""
         names, first = self.names().tolist(), self.first_event.tolist()
-        return [tuple(names[low:high]) for low, high in zip(first[:-1], first[1:], strict=True)]
+        return [tuple(names[low:high]) for low, high in pairwise(first)]
 
     def variants(self) -> dict[tuple[str, ...], int]:
         """How often each sequence of activities happens, the most frequent first."""
@@ -108,7 +109,9 @@ class EventLog:
     def column(self, name: str, purpose: str) -> NDArray[np.object_]:
         """(N,) an attribute as text, missing values as ''; an error with the columns there are."""
         if name not in self.events:
-            raise LogError(f"{purpose} needs the column {name!r}, which this log has not ({_listing(self.events.columns)})")
+            raise LogError(
+                f"{purpose} needs the column {name!r}, which this log has not ({_listing(self.events.columns)})"
+            )
         values = self.events[name]
         return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from waypost.errors import LogError, require
 from waypost.logs.log import CASE, TIME, EventLog
-from waypost.logs.table import read_csv, standard_columns, typed
+from waypost.logs.table import expanded, read_csv, standard_columns, typed
 from waypost.logs.xes import read_xes
 
 LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz")
@@ -23,6 +23,7 @@ def read_log(
     activity: str | None = None,
     time: str | None = None,
     lifecycle: str | None = None,
+    start: str | None = None,
     delimiter: str | None = None,
     time_format: str | None = None,
     encoding: str = "utf-8-sig",
@@ -38,6 +39,9 @@ def read_log(
         A path, or a DataFrame with the usual names (``case:concept:name``, ``concept:name``, ``time:timestamp``).
     case, activity, time, lifecycle
         The columns of a table, where their names are unusual.
+    start
+        The column of a table that says when an event began, where `time` is when it was over: an event that lasted
+        becomes two, with the lifecycle "start" and "complete".
     delimiter, time_format, encoding
         How a CSV file is written, where it is not to be guessed.
 
@@ -52,16 +56,21 @@ def read_log(
     if not isinstance(source, str | PathLike):
         if not hasattr(source, "columns"):
             raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
-        return _from_table(source, mapping, "the DataFrame", time_format)
+        return _from_table(source, mapping, "the DataFrame", start, time_format)
     path = Path(source)
     if not path.is_file():
         raise LogError(f"there is no file {str(path)!r}" if not path.exists() else f"{str(path)!r} is not a file")
-    if path.name.casefold().endswith((".xes", ".xes.gz", ".xml", ".xml.gz")):
+    if is_xes(path):
         frame, notes = read_xes(path)
         if any(mapping.values()):
             frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
         return _ordered(frame, notes)
-    return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, time_format)
+    return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
+
+
+def is_xes(path: str | PathLike[str]) -> bool:
+    """Whether the name of a file is that of an XES log."""
+    return str(path).casefold().endswith((".xes", ".xes.gz", ".xml", ".xml.gz"))
 
 
 def looks_like_log(path: str | PathLike[str]) -> bool:
@@ -69,13 +78,16 @@ def looks_like_log(path: str | PathLike[str]) -> bool:
     return str(path).casefold().endswith(LOG_SUFFIXES)
 
 
-def _from_table(frame: Any, mapping: dict[str, str | None], where: str, time_format: str | None) -> EventLog:
+def _from_table(
+    frame: Any, mapping: dict[str, str | None], where: str, start: str | None, time_format: str | None
+) -> EventLog:
     if not len(frame):
         raise LogError(f"{where} has no rows")
     frame, chosen = standard_columns(frame, mapping, where)
     renamed = ", ".join(f"{column!r}" for standard, column in chosen.items() if column != standard)
     notes = (f"read {renamed} as {', '.join(r for r, c in chosen.items() if r != c)}",) if renamed else ()
-    return _ordered(typed(frame, where, time_format), notes)
+    frame = typed(frame.reset_index(drop=True), where, time_format)
+    return _ordered(frame if start is None else expanded(frame, start, where, time_format), notes)
 
 
 def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:

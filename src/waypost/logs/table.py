@@ -42,7 +42,9 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-si
                 stream_of_all, sep=separator, encoding=encoding, dtype=str, keep_default_na=False, na_values=[""]
             )
     except UnicodeError:
-        raise LogError(f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--encoding latin-1)") from None
+        raise LogError(
+            f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--encoding latin-1)"
+        ) from None
     except (pandas.errors.ParserError, csv.Error) as error:
         raise LogError(f"{path.name} is no proper CSV: {str(error).strip()}") from None
     except LookupError:
@@ -94,7 +96,7 @@ def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) 
     for role in ("case", "activity"):
         if ROLE[role] not in chosen:
             raise LogError(
-                f"{where} has no column for the {role}; {_there(columns)}; say which it is: {role}=... (--{role} COLUMN)"
+                f"{where} has no column for the {role}; {_there(columns)}; say which: {role}=... (--{role} COLUMN)"
             )
     frame = frame.set_axis(columns, axis="columns")
     for standard, column in chosen.items():
@@ -115,7 +117,9 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
         if getattr(times.dtype, "kind", "") == "M":
             instants, offsets = from_datetimes(times)
         elif getattr(times.dtype, "kind", "") in "iufb":
-            raise LogError(f"{where}: the times are numbers; turn them into timestamps, or map another column (--time COLUMN)")
+            raise LogError(
+                f"{where}: the times are numbers; turn them into timestamps, or map another column (--time COLUMN)"
+            )
         else:
             text = times.where(times.isna(), times.map(str))
             instants, offsets = parse_times(text, f"{where}: the time column", time_format)
@@ -123,6 +127,22 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
         if offsets is not None:
             frame = frame.assign(**{OFFSET: offsets})
     return frame
+
+
+def expanded(frame: Any, start: str, where: str, time_format: str | None = None) -> Any:
+    """Make of each row that has a `start` before its time two events, "start" and "complete"; of others "complete"."""
+    pandas = require("pandas", "logs", "reading event logs")
+    if start not in frame:
+        raise LogError(f"{where} has no column {start!r} for the start; {_there([str(c) for c in frame.columns])}")
+    if TIME not in frame:
+        raise LogError(f"{where}: a start ({start!r}) needs a time at which the event is over (--time COLUMN)")
+    if LIFECYCLE in frame:
+        raise LogError(f"{where} has both a lifecycle and a start ({start!r}); map one of them only")
+    begun = typed(frame.assign(**{TIME: frame[start]})[[CASE, ACTIVITY, TIME]], where, time_format)
+    lasting = (begun[TIME] < frame[TIME]).to_numpy()
+    starts = frame.assign(**{c: begun[c] for c in (TIME, OFFSET) if c in begun}, **{LIFECYCLE: "start"})[lasting]
+    both = pandas.concat([starts, frame.assign(**{LIFECYCLE: "complete"})])
+    return both.sort_index(kind="stable")  # a start goes before the completion of the same row
 
 
 def _plain(column: str) -> str:

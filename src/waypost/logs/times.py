@@ -11,7 +11,9 @@ from waypost.errors import LogError, require
 
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
-_YEAR_LAST = re.compile(r"\s*(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4}|\d{2})(?:[ T]+(\d{1,2}:\d{2}(:\d{2})?(\.\d+)?)(\s*[AaPp][Mm])?)?\s*$")
+_YEAR_LAST = re.compile(
+    r"\s*(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4}|\d{2})(?:[ T]+(\d{1,2}:\d{2}(:\d{2})?(\.\d+)?)(\s*[AaPp][Mm])?)?\s*$"
+)
 
 
 def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[Any, Any]:
@@ -100,8 +102,8 @@ def _year_last(text: Any, where: str) -> str:
     day_first, month_first = max(firsts) > 12, max(seconds) > 12
     if day_first == month_first:
         raise LogError(
-            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; say which is "
-            f"which with time_format (--time-format), for example '%d/%m/%Y %H:%M:%S'"
+            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; "
+            f"say which is which with time_format (--time-format), for example '%d/%m/%Y %H:%M:%S'"
         )
     day = "%d{0}%m{0}" if day_first else "%m{0}%d{0}"
     form = day.format(found[2]) + ("%Y" if len(found[4]) == 4 else "%y")

@@ -81,7 +81,9 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
             columns[f"case:{key}"] = np.repeat(cases.dense(key, len(lengths)), count)
     nameless = np.flatnonzero(columns[ACTIVITY] == None)  # noqa: E711  elementwise
     if len(nameless):
-        raise LogError(f"{path.name}, line {lines[nameless[0]]}: an event without {ACTIVITY!r} ({len(nameless)} in all)")
+        raise LogError(
+            f"{path.name}, line {lines[nameless[0]]}: an event without {ACTIVITY!r} ({len(nameless)} in all)"
+        )
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)

@@ -1,0 +1,142 @@
+"""From a log to an MDP that knows how often each of its transitions was seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import ModelError
+from waypost.learn.alergia import Progress, merged_states
+from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, io_traces
+from waypost.logs.traces import Naming, Trace, checked_traces
+from waypost.model import MDP, Strategy
+
+EPS = 0.9  # the paper's, for all logs but the smallest
+FEW = 5  # a choice taken less often than this rests on little
+
+
+class ThinDataWarning(UserWarning):
+    """The model rests on few observations; its scores may be noise."""
+
+
+def learn_mdp(
+    source: EventLog | Sequence[Trace],
+    *,
+    actors: Actors | None = None,
+    eps: float = EPS,
+    naming: Naming = "plain",
+    progress: Progress | None = None,
+) -> MDP:
+    """MDP that IOAlergia learns from a log, or from input/output traces.
+
+    Paper, Sect. 6. States are called ``q3: pay``, numbered in the order of the shortest sequence of events that leads
+    there; each has its output as a label, so that all states after `pay`, or the target ``positive``, go by that name.
+    ``counts`` says how often each transition was seen, and the probabilities are exact: counts divided by counts.
+
+    Parameters
+    ----------
+    source
+        A log, cleaned and with outcomes, or traces ``["start", ("input", "output"), ...]``.
+    actors
+        Who performs which event. Without a map every event is a choice of the process: bounds then range over every way
+        of running it that the log knows, and `observed_strategy` is the way it was run.
+    eps
+        The larger, the more readily states are told apart (above 0, up to 2).
+    naming
+        How outputs are written, "plain" or "paper".
+    progress
+        Called with the number of states found and the number of nodes that wait.
+
+    Examples
+    --------
+    >>> from waypost.logs import EventLog
+    >>> log = EventLog.from_sequences([["ask", "pay"]] * 30 + [["ask", "leave"]] * 10)
+    >>> mdp = learn_mdp(log)
+    >>> mdp.states[:3], [mdp.states[s] for s in np.flatnonzero(mdp.labels["pay"])]
+    (('q0: start', 'q1: process after start', 'q2: ask'), ['q5: pay'])
+    """
+    if isinstance(source, EventLog):
+        traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
+    else:
+        traces = checked_traces(source)
+    mdp = _as_mdp(merged_states(traces, eps, progress))
+    _warn_if_thin(mdp, len(traces))
+    return mdp
+
+
+def observed_strategy(mdp: MDP) -> Strategy:
+    """Strategy of those who made the log: every choice as often as it was seen.
+
+    >>> from waypost.logs import EventLog
+    >>> mdp = learn_mdp(EventLog.from_sequences([["ask", "pay"]] * 30 + [["ask", "leave"]] * 10))
+    >>> observed_strategy(mdp).to_dict()["q3: process after ask"]
+    {'leave': 0.25, 'pay': 0.75}
+    """
+    if mdp.counts is None:
+        raise ModelError("this model was not learned from a log, so nobody was observed; give a strategy instead")
+    seen = choice_counts(mdp).astype(float)
+    total = np.bincount(mdp.choice_state, weights=seen, minlength=mdp.n_states)
+    seen[total[mdp.choice_state] == 0] = 1.0  # final states have one choice, never counted
+    total = np.bincount(mdp.choice_state, weights=seen, minlength=mdp.n_states)
+    return Strategy.memoryless(mdp, seen / total[mdp.choice_state])
+
+
+def choice_counts(mdp: MDP) -> Any:
+    """(C,) how often each choice was taken."""
+    if mdp.counts is None:
+        raise ModelError("this model was not learned from a log and has no counts")
+    return np.add.reduceat(mdp.counts, mdp.transitions.indptr[:-1])
+
+
+def _as_mdp(nodes: Iterable[Any]) -> MDP:
+    nodes = list(nodes)
+    position = {id(node): k for k, node in enumerate(nodes)}
+    choice: list[int] = []
+    successor: list[int] = []
+    counts: list[int] = []
+    exact: list[Fraction] = []
+    actions: list[str] = []
+    first_choice = [0]
+    for node in nodes:
+        by_input: dict[str, list[tuple[int, int]]] = {}
+        for (given, output), child in sorted(node.children.items()):
+            by_input.setdefault(given, []).append((position[id(child)], node.input_frequency[given, output]))
+        for given, reached in by_input.items():
+            total = sum(count for _, count in reached)
+            for state, count in reached:
+                choice.append(len(actions))
+                successor.append(state)
+                counts.append(count)
+                exact.append(Fraction(count, total))
+            actions.append(given)
+        first_choice.append(len(actions))
+    outputs = np.array([node.output for node in nodes], object)
+    return MDP.from_triplets(
+        choice,
+        successor,
+        [float(p) for p in exact],
+        first_choice=first_choice,
+        states=[f"q{k}: {output}" for k, output in enumerate(outputs)],
+        actions=actions,
+        initial=0,
+        labels={output: outputs == output for output in dict.fromkeys(outputs)},
+        exact=exact,
+        counts=counts,
+    )
+
+
+def _warn_if_thin(mdp: MDP, n_traces: int) -> None:
+    seen = choice_counts(mdp)
+    real = seen > 0  # the self-loop of a final state was never seen
+    few = int((seen[real] < FEW).sum())
+    if n_traces < 30 or 2 * few > real.sum():
+        warnings.warn(
+            f"thin data: {n_traces} cases, and {few} of {int(real.sum())} choices were seen fewer than {FEW} times; "
+            f"a bootstrap (--bootstrap 100) tells which scores are more than noise",
+            ThinDataWarning,
+            stacklevel=3,
+        )

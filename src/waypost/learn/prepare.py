@@ -1,0 +1,48 @@
+"""From a raw log and its recipe to the traces that a model is learned from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from waypost.learn.mdp import EPS, learn_mdp
+from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, Recipe, Trace, io_traces
+from waypost.model import MDP
+
+NO_ACTORS = (
+    "no actor map: every event is a choice of the process, so the bounds range over every way of running it that the "
+    "log knows; with a map (--actors) what others do becomes chance"
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Traces, the `eps` to learn with, and what was done to get there."""
+
+    traces: list[Trace]
+    eps: float = EPS
+    notes: tuple[str, ...] = ()
+    log: EventLog | None = None  # the clean log; None where the data were traces already
+
+    def learn(self) -> MDP:
+        """Model that the traces give."""
+        return learn_mdp(self.traces, eps=self.eps)
+
+
+def prepare(
+    log: EventLog, recipe: Recipe | None = None, *, actors: Actors | None = None, eps: float | None = None
+) -> Prepared:
+    """Clean a log by its recipe and turn it into traces; `actors` and `eps` go before the recipe's.
+
+    >>> prepare(EventLog.from_sequences([["ask", "pay"]])).traces[0][:3]
+    ['start', ('env', 'process after start'), ('ask', 'ask')]
+    """
+    recipe = recipe or Recipe()
+    clean = recipe(log)
+    known = actors or recipe.actors
+    notes = (*clean.notes, *(known.doubts() if known else (NO_ACTORS,)))
+    return Prepared(
+        io_traces(clean, known or EVERY_EVENT_A_CHOICE, naming=recipe.naming),
+        eps if eps is not None else recipe.eps or EPS,
+        notes,
+        replace(clean, notes=notes),
+    )

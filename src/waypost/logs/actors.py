@@ -1,0 +1,102 @@
+"""Who performs each event, and who of them is free to choose.
+
+Paper, Sect. 6: what the company does is chance, one probabilistic action; what the customer does is a real choice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from waypost.errors import LogError
+
+CUSTOMER = "customer"
+OUTCOME_ACTOR = "outcome"  # performs `positive`, `negative` and `end` where the map leaves them open; never a choice
+
+
+@dataclass(frozen=True)
+class Actors:
+    """A map from event names to actors, and the actors whose events are choices.
+
+    In names, ``*`` and ``?`` stand for what they do in a shell; a name that is spelled out goes before a pattern, a
+    pattern before those after it.
+
+    >>> actors = Actors({"call *": "customer", "*": "company"})
+    >>> actors.of("call the bank"), actors.of("answer"), actors.chooses("customer")
+    ('customer', 'company', True)
+    """
+
+    performs: Mapping[str, str]
+    choosing: frozenset[str] = field(default=frozenset({CUSTOMER}))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.performs, Mapping) or not self.performs:
+            raise LogError('an actor map is written {"event": "actor"}, and has at least one entry')
+        for name, actor in self.performs.items():
+            if not isinstance(name, str) or not isinstance(actor, str) or not actor:
+                raise LogError(f"the actor map gives {name!r} the actor {actor!r}; an actor is a name")
+
+    def chooses(self, actor: str) -> bool:
+        """Whether an actor's events are choices."""
+        return actor in self.choosing
+
+    def of(self, name: str, base: str | None = None) -> str | None:
+        """Actor of an event called `name`, or `base` before it was numbered or classified."""
+        for candidate in (name, base):
+            if candidate is not None and candidate in self.performs:
+                return self.performs[candidate]
+        for pattern, actor in self.performs.items():
+            if fnmatchcase(name, pattern) or (base is not None and fnmatchcase(base, pattern)):
+                return actor
+        return None
+
+    def of_outcome(self, outcome: str) -> str:
+        """Actor of an outcome; patterns do not count here, only the name spelled out."""
+        return self.performs.get(outcome, OUTCOME_ACTOR)
+
+    def doubts(self) -> tuple[str, ...]:
+        """Tell of actors that look like a slip of the pen: one event has 'companyy', the others 'company'."""
+        tally: dict[str, list[str]] = {}
+        for name, actor in self.performs.items():
+            tally.setdefault(actor, []).append(name)
+        told = []
+        for actor, names in tally.items():
+            others = [other for other in tally if len(tally[other]) > len(names)]
+            near = get_close_matches(actor, others, n=1, cutoff=0.85)
+            if near:
+                told.append(f"the actor {actor!r} of {names[0]!r} looks like {near[0]!r} misspelt")
+        return tuple(told)
+
+
+EVERY_EVENT_A_CHOICE = Actors({"*": "process"}, frozenset({"process"}))
+EVERY_EVENT_CHANCE = Actors({"*": "process"}, frozenset())
+
+
+def read_actors(path: str | Path, choosing: frozenset[str] | None = None) -> Actors:
+    """Actor map of a JSON file ``{"event": "actor"}``; by default the customer is the one with a choice."""
+    path = Path(path)
+    try:
+        given: Any = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        raise LogError(f"there is no actor map {str(path)!r}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise LogError(f"{path.name} is no JSON: {error}") from None
+    return checked_actors(given, choosing, path.name)
+
+
+def checked_actors(given: Any, choosing: frozenset[str] | None, where: str) -> Actors:
+    """Actors from ``{"event": "actor"}``; there must be an actor who chooses, or an explicit empty set of them."""
+    actors = Actors(given) if choosing is None else Actors(given, choosing)
+    known = sorted(set(actors.performs.values()))
+    absent = sorted(actors.choosing - set(known))
+    if absent:
+        raise LogError(
+            f"{where} has no actor {absent[0]!r}, whose events would be the choices; "
+            f"its actors are {', '.join(known)}; say who chooses (--choosing ACTOR)"
+        )
+    return actors

@@ -1,0 +1,125 @@
+"""Input/output traces: what IOAlergia learns from.
+
+Paper, Sect. 6. A case ``e1 e2 ...`` becomes ``start`` and two steps for each event `e` after `previous`::
+
+    ("env", actor(e) after previous)      chance decides who moves
+    (input(e), e)                         the actor's own name where it is chance, the event's where it is a choice
+
+and ends with the outcome of the case, or with ``end`` where none was set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from waypost.errors import LogError
+from waypost.logs.actors import Actors
+from waypost.logs.log import OUTCOME, EventLog
+from waypost.logs.steps.events import bases
+
+Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
+Naming = Literal["plain", "paper"]
+
+START, END = "start", "end"
+ENVIRONMENT = "env"
+_DROPPED = str.maketrans("", "", " :#()")
+
+
+def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> list[Trace]:
+    """Input/output traces of a log, one per case.
+
+    `naming` "paper" writes names as the paper's models do: without space, colon, ``#`` and brackets, the actor glued to
+    what went before.
+
+    >>> log = EventLog.from_sequences([["ask", "call the bank"]])
+    >>> io_traces(log, Actors({"ask": "customer", "*": "company"}))[0]
+    ['start', ('env', 'customer after start'), ('ask', 'ask'), ('env', 'company after ask'), \
+('company', 'call the bank'), ('env', 'outcome after call the bank'), ('outcome', 'end')]
+    """
+    if naming not in ("plain", "paper"):
+        raise LogError(f"naming is 'plain' or 'paper', not {naming!r}")
+    say: Callable[[str], str] = (lambda name: name.translate(_DROPPED)) if naming == "paper" else (lambda name: name)
+    glue = "" if naming == "paper" else " after "
+    steps = _steps(log, actors)
+    ends = (
+        log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
+        if OUTCOME in log.events
+        else [END] * log.n_cases
+    )
+    traces = []
+    for case, end in zip(_split(steps, log), ends, strict=True):
+        trace: Trace = [START]
+        previous = START
+        actor = actors.of_outcome(end)
+        for who, action, name in (*case, (actor, end if actors.chooses(actor) else actor, end)):
+            trace.append((ENVIRONMENT, say(f"{who}{glue}{previous}")))
+            trace.append((say(action), say(name)))
+            previous = name
+        traces.append(trace)
+    return traces
+
+
+def read_traces(path: str | Path) -> list[Trace]:
+    """Input/output traces of a JSON file: a list of ``["start", ["input", "output"], ...]``."""
+    path = Path(path)
+    try:
+        given = json.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError:
+        raise LogError(f"there is no file {str(path)!r}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise LogError(f"{path.name} is no JSON: {error}") from None
+    if not isinstance(given, list):
+        raise LogError(f'{path.name} is no list of traces ["start", ["input", "output"], ...]')
+    return checked_traces([_paired(trace) for trace in given], path.name)
+
+
+def checked_traces(traces: Sequence[object], where: str = "these traces") -> list[Trace]:
+    """Traces that a model can be learned from: an output, the same for all, then pairs of text."""
+    if not traces:
+        raise LogError(f"{where}: there is no trace to learn from")
+    checked: list[Trace] = []
+    for number, trace in enumerate(traces, 1):
+        if not isinstance(trace, list | tuple) or not trace or not isinstance(trace[0], str):
+            raise LogError(f"{where}, trace {number}: a trace starts with its first output, a name")
+        good: Trace = [trace[0]]
+        for step in trace[1:]:
+            if not (isinstance(step, tuple) and len(step) == 2 and all(isinstance(part, str) for part in step)):
+                raise LogError(f"{where}, trace {number}: {step!r} is no pair of an input and an output")
+            good.append((step[0], step[1]))
+        checked.append(good)
+        if good[0] != checked[0][0]:
+            raise LogError(f"{where}, trace {number} starts with {good[0]!r}, but the first one with {checked[0][0]!r}")
+    return checked
+
+
+def _paired(trace: object) -> object:
+    return [tuple(step) if isinstance(step, list) else step for step in trace] if isinstance(trace, list) else trace
+
+
+def _steps(log: EventLog, actors: Actors) -> list[tuple[str, str, str]]:
+    """(N,) actor, input and name of every event."""
+    known: dict[tuple[str, str], tuple[str, str, str]] = {}
+    steps = []
+    unknown: dict[str, None] = {}
+    for name, base in zip(log.names().tolist(), bases(log).tolist(), strict=True):
+        if (name, base) not in known:
+            actor = actors.of(name, base)
+            if actor is None:
+                unknown[base] = None
+                actor = ""
+            known[name, base] = (actor, base if actors.chooses(actor) else actor, name)
+        steps.append(known[name, base])
+    if unknown:
+        shown = ", ".join(repr(name) for name in list(unknown)[:8])
+        more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        raise LogError(f'the actor map does not say who performs {shown}{more}; add them, or "*" for all others')
+    return steps
+
+
+def _split(steps: list[tuple[str, str, str]], log: EventLog) -> list[list[tuple[str, str, str]]]:
+    first = log.first_event.tolist()
+    return [steps[low:high] for low, high in pairwise(first)]
