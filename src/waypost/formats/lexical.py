@@ -14,7 +14,7 @@ from pathlib import Path
 from waypost.errors import FormatError
 
 _NUMBER = re.compile(r"\d{0,2000}(?:\.\d{0,2000})?(?:[eE][+-]?\d{1,3})?\Z")
-_FRACTION = re.compile(r"(\d{1,2000})/(\d{1,2000})\Z")
+_FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
 
 
 def read_text(path: Path) -> str:

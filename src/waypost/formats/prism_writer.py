@@ -21,6 +21,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -99,8 +100,14 @@ def _commands(mdp: MDP, guards: Sequence[str], updates: Sequence[str]) -> Iterat
         alone = mdp.first_choice[state + 1] - mdp.first_choice[state] == 1
         if alone and mdp.actions[choice] == FINAL and successors[branches[0] : branches[-1] + 1] == [state]:
             continue  # a state without commands is final
-        text = " + ".join(f"{shortest(numbers[k])} : {updates[successors[k]]}" for k in branches)
+        text = " + ".join(f"{_literal(numbers[k])} : {updates[successors[k]]}" for k in branches)
         yield choice, f"{guards[state]} -> {text};"
+
+
+def _literal(value: Fraction | float) -> str:
+    """Write a probability; whole numbers beyond 64 bits need a decimal point for Storm."""
+    over, slash, under = shortest(value).partition("/")
+    return f"{over}.0/{under}.0" if slash and max(len(over), len(under)) > 18 else f"{over}{slash}{under}"
 
 
 def _is_identifier(name: str) -> bool:
