@@ -1,1 +1,40 @@
-"""Under construction."""
+"""Explanations that people read: words, tables, pictures, files and one offline page.
+
+Everything here is made from one frozen `Explanation`; nothing here computes an importance. Modules are imported when
+they are used, so that a command that needs only a table does not load what draws.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "as_markdown": "text",
+    "as_text": "text",
+    "fields_of": "grid",
+    "path_summary": "text",
+    "plot_bars": "plot",
+    "plot_graph": "plot",
+    "plot_grid": "grid",
+    "print_table": "table",
+    "render_html": "html",
+    "rows": "rows",
+    "summarise": "text",
+    "to_bytes": "plot",
+    "to_csv": "files",
+    "to_excel": "files",
+    "to_frame": "rows",
+    "to_json": "jsonfile",
+    "to_markdown": "files",
+    "to_parquet": "files",
+    "write_report": "files",
+}
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605 - a list, made from the one above
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

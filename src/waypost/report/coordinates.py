@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from waypost.errors import unknown_name
 from waypost.model import MDP
 
 Coordinates = Mapping[int, tuple[int, int]]  # state -> (column, row); rows grow downwards
 
+_BARE = re.compile(r"\(?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*\)?(?![\w,.])")
 _PAIRS = (("x", "y"), ("col", "row"), ("column", "row"))
 
 
-def coordinates_of(mdp: MDP, given: Mapping[str, tuple[int, int]] | Coordinates | None = None) -> Coordinates | None:
+def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None) -> Coordinates | None:
     """Coordinates of the states, by position; None where the model has none.
 
-    `given` may name the states. Without it, a state whose name or label assigns ``x`` and ``y`` (or ``col`` and
-    ``row``) stands there; at least half of the states must.
+    `given` may name the states. Without it, a state whose name assigns ``x`` and ``y`` (or ``col`` and ``row``) stands
+    there, where at least half of the states do; so does one whose name starts like ``3,1``, where nearly all do.
 
     >>> mdp = MDP.from_dict({"x=0, y=0": {"go": "x=1, y=0"}, "x=1, y=0": {}}, initial="x=0, y=0")
     >>> coordinates_of(mdp)
@@ -34,7 +36,8 @@ def coordinates_of(mdp: MDP, given: Mapping[str, tuple[int, int]] | Coordinates 
         found = {s: place for s, name in enumerate(mdp.states) if (place := _read(name, across, down))}
         if 2 * len(found) >= mdp.n_states:
             return found
-    return None
+    found = {s: (int(pair[1]), int(pair[2])) for s, name in enumerate(mdp.states) if (pair := _BARE.match(name))}
+    return found if 10 * len(found) >= 9 * mdp.n_states else None
 
 
 def _read(name: str, across: str, down: str) -> tuple[int, int] | None:

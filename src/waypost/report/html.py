@@ -17,10 +17,9 @@ import numpy as np
 
 from waypost.errors import ModelError
 from waypost.importance.results import Explanation
-from waypost.report.coordinates import Coordinates
 from waypost.report.pagedata import page_data
 from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
-from waypost.report.text import SCOPE_TITLES, kind_counts, summarise
+from waypost.report.text import SCOPE_TITLES, Groups, kind_counts, summarise
 from waypost.report.wording import number, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
@@ -30,8 +29,9 @@ _SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "mai
 def render_html(
     explanations: Explanation | Sequence[Explanation],
     *,
-    coordinates: Coordinates | None = None,
+    coordinates: Mapping[Any, tuple[int, int]] | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
+    groups: Sequence[Groups] = (),
     top: int = 5,
 ) -> str:
     """Self-contained page for one explanation, or for several targets of the same model.
@@ -44,6 +44,8 @@ def render_html(
         Where each state stands on a grid; read off names such as ``x=3, y=1`` when not given.
     cases
         Names of example cases for states of a model that was learned from a log.
+    groups
+        Per explanation, the bounds of labels that several states share; see `waypost.report.summarise`.
     top
         Lines per section of the summary.
 
@@ -59,7 +61,8 @@ def render_html(
     mdp = several[0].mdp
     if any(e.mdp is not mdp or not np.array_equal(e.asked, several[0].asked) for e in several):
         raise ModelError("the targets of one page must be explained on the same model and the same states")
-    summaries = [summarise(explanation, top) for explanation in several]
+    shared = [*groups, *[{}] * (len(several) - len(groups))]
+    summaries = [summarise(explanation, top, found) for explanation, found in zip(several, shared, strict=True)]
     template = _environment().get_template("page.html")
     page: str = template.render(
         title=printable(summaries[0].title),

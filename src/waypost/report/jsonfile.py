@@ -61,7 +61,7 @@ def to_json(explanation: Explanation) -> str:
 
 
 def json_number(value: Number) -> float | str:
-    """Number as JSON has it, or text for a fraction."""
+    """Write a number as JSON has it, or a fraction as text."""
     return str(value) if isinstance(value, Fraction) else float(value)
 
 

@@ -15,7 +15,7 @@ Direction = Literal["wide", "tall"]
 Engine = Literal["auto", "graphviz", "layers"]
 
 GAP = 34.0  # between neighbours of a layer
-STEP = 86.0  # between layers, for the arrows and their labels
+STEP = 70.0  # between layers, for the arrows and their labels
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def place(
 
     >>> picture = place([(80, 30)] * 3, [(0, 1), (1, 2)], engine="layers")
     >>> picture.centres
-    ((40.0, 15.0), (206.0, 15.0), (372.0, 15.0))
+    ((40.0, 15.0), (190.0, 15.0), (340.0, 15.0))
     """
     if engine == "auto":
         engine = "graphviz" if importlib.util.find_spec("pygraphviz") else "layers"

@@ -13,7 +13,7 @@ from waypost.model import MDP, Strategy
 from waypost.report.coordinates import Coordinates, coordinates_of
 from waypost.report.layout import Layout, place
 from waypost.report.reading import Kind, captions, kinds, ranking
-from waypost.report.view import View, important_part
+from waypost.report.view import View, important_part, reached_by
 
 WITNESSED = 60  # states whose witness strategies are in the page
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
@@ -22,7 +22,9 @@ STATES = 60_000  # of a model with more states, the most important are in
 
 
 def page_data(
-    several: Sequence[Explanation], coordinates: Coordinates | None, cases: Mapping[str, Sequence[str]]
+    several: Sequence[Explanation],
+    coordinates: Mapping[Any, tuple[int, int]] | None,
+    cases: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
     """Everything the script needs; states and choices are numbers, positions in the lists of names."""
     mdp = several[0].mdp
@@ -133,7 +135,7 @@ def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
 
 def _packed(strategy: Strategy) -> dict[str, Any]:
     """Choices of a strategy in the states that have several and can be reached, and when its mode changes."""
-    reached = _reached(strategy)
+    reached = reached_by(strategy)
     modes = zip(strategy.modes, reached, strict=True)
     update = [
         [[s, int(row[s])] for s in np.flatnonzero(row != mode).tolist()] for mode, row in enumerate(strategy.update)
@@ -143,24 +145,6 @@ def _packed(strategy: Strategy) -> dict[str, Any]:
         "modes": [_choices(strategy.mdp, probabilities, where) for probabilities, where in modes],
         "update": update,
     }
-
-
-def _reached(strategy: Strategy) -> NDArray[np.bool_]:
-    """(M, S) the states a run can be in, mode by mode."""
-    mdp = strategy.mdp
-    reached = np.zeros((strategy.memory, mdp.n_states), bool)
-    reached[strategy.start, mdp.initial] = True
-    queue = [(strategy.start, mdp.initial)]
-    indptr, indices = mdp.transitions.indptr, mdp.transitions.indices
-    for mode, state in queue:  # grows while it is read
-        first, last = mdp.first_choice[state : state + 2]
-        for choice in (first + np.flatnonzero(strategy.modes[mode][first:last])).tolist():
-            successors = indices[indptr[choice] : indptr[choice + 1]]
-            after = strategy.update[mode][successors]
-            fresh = ~reached[after, successors]
-            reached[after[fresh], successors[fresh]] = True
-            queue += zip(after[fresh].tolist(), successors[fresh].tolist(), strict=True)
-    return reached
 
 
 def _choices(mdp: MDP, probabilities: NDArray[np.float64], reached: NDArray[np.bool_]) -> list[Any]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from waypost.importance.results import Explanation, Number
-from waypost.report.reading import bounds_at, ranking
-from waypost.report.wording import number, printable
+from waypost.importance.results import Bounds, Explanation, Number
+from waypost.report.reading import Kind, bounds_at, kinds, labels_by_state, ranking
+from waypost.report.text import SCOPE_TITLES
+from waypost.report.wording import count, number, printable
 
-HEADINGS = {"all": "all strategies", "optimal": "best strategies", "strategy": "this strategy", "absolute": "absolute"}
+_STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
 def print_table(explanation: Explanation, *, top: int, console: Console | None = None) -> None:
@@ -22,30 +24,58 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     console.print(
         Text(
             f"Reaching {printable(explanation.target)} from {printable(mdp.states[mdp.initial])}: "
-            f"probability {cell(reached.lower)} to {cell(reached.upper)}, depending on the strategy."
+            f"probability {interval(reached)}, depending on the strategy."
         )
     )
-    parts = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    table = Table(title="Importance of each state: least and greatest", title_justify="left")
-    table.add_column("state", overflow="fold")
-    for part in parts:
-        table.add_column(HEADINGS[part], justify="right")
-    order = ranking(explanation)
-    for k in order[:top]:
-        cells = [bounds_at(explanation, part, int(k)) for part in parts]
-        table.add_row(
-            Text(printable(mdp.states[explanation.asked[k]])), *(f"{cell(b.lower)}  {cell(b.upper)}" for b in cells)
-        )
-    console.print(table)
-    if len(order) > top:
-        console.print(Text(f"and {len(order) - top} more states; --top {len(order)} shows all"))
+    console.print(table(explanation, top=top))
+    left = len(explanation.asked) - top
+    if left > 0:
+        console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     ties = {tie for part in explanation.scopes.values() for tie in part.ties}
     if ties:
-        console.print(Text(f"{len(ties)} choices are equally good up to rounding; --exact decides them for certain"))
+        console.print(
+            Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
+        )
+
+
+def table(explanation: Explanation, *, top: int) -> Table:
+    """Build a rich table: state, labels, kind, and the bounds of every scope.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> made = table(explain(loan(), target="Granted"), top=5)
+    >>> made.row_count, [column.header for column in made.columns]
+    (5, ['state', 'kind', 'any strategy', 'best strategies', 'of all runs'])
+    """
+    mdp = explanation.mdp
+    parts = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
+    made = Table(box=box.SIMPLE_HEAD, header_style="dim")
+    made.add_column("state", overflow="fold")
+    if mdp.labels:
+        made.add_column("labels", overflow="fold", style="dim")
+    made.add_column("kind", no_wrap=True)
+    for part in parts:
+        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right")
+    read, labels = kinds(explanation), labels_by_state(mdp)
+    for k in ranking(explanation)[:top].tolist():
+        state = int(explanation.asked[k])
+        style = _STYLES.get(read[k], "")
+        cells = [Text(printable(mdp.states[state]), style=style)]
+        if mdp.labels:
+            cells.append(Text(printable(", ".join(labels[state]))))
+        cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
+        made.add_row(*cells, *(interval(bounds_at(explanation, part, k)) for part in parts))
+    return made
+
+
+def interval(bounds: Bounds) -> str:
+    """Write bounds for a table; one number where both print alike."""
+    low, high = cell(bounds.lower), cell(bounds.upper)
+    return low if low == high else f"{low} to {high}"
 
 
 def cell(value: Number) -> str:
-    """Number for a table: a short fraction in exact mode, else as `number` writes it."""
+    """Write a number for a table: a short fraction in exact mode, else as `number` does."""
     if isinstance(value, Fraction) and len(str(value)) <= 15:
         return str(value)
     return number(value)

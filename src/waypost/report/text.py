@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
 
 from waypost.importance.results import Bounds, Explanation, PathImportance
 from waypost.report.reading import (
@@ -15,11 +14,14 @@ from waypost.report.reading import (
     bounds_at,
     captions,
     group_by_label,
+    kind_of,
     kinds,
     main_scope,
     ranking,
 )
 from waypost.report.wording import count, number, percent, printable, span
+
+Groups = Mapping[str, Mapping[str, Bounds]]  # label -> scope -> bounds of passing any of its states
 
 SCOPE_TITLES = {"all": "any strategy", "optimal": "best strategies", "strategy": "given strategy"}
 _WHATEVER = {
@@ -60,8 +62,18 @@ class Summary:
     reading: tuple[str, ...]  # how to read the numbers
 
 
-def summarise(explanation: Explanation, top: int = 5) -> Summary:
+def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = None) -> Summary:
     """Explanation in words, with at most `top` lines per section.
+
+    Parameters
+    ----------
+    explanation
+        What to put into words.
+    top
+        Lines per section.
+    groups
+        For labels that several states share: the bounds of passing any of them, by scope, from
+        `waypost.group_importance`. Without them such a line runs from the least to the greatest bound of its states.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -72,24 +84,75 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
     [('Indispensable', ['Application+']), ('Optional', ['Consultation', 'Application', 'Rework', 'Resubmit', 'Error'])]
     """
     target = printable(explanation.target)
-    read = kinds(explanation)
-    ranked = ranking(explanation).tolist()
+    entries = _entries(explanation, groups or {})
     sections = []
     for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL):
-        positions = [position for position in ranked if read[position] is kind]
-        if positions:
+        found = [entry for entry in entries if entry.kind is kind]
+        if found:
             title, sentence = _words(kind, target, main_scope(explanation))
-            groups = group_by_label(explanation, positions)
-            items = tuple(_item(explanation, name, members) for name, members in groups[:top])
-            sections.append(Section(kind.value, title, sentence, items, len(groups) - len(items)))
-    best = _best_strategies(explanation, target, top)
+            items = tuple(
+                Item(printable(entry.name), entry.note, tuple(span(b.lower, b.upper) for b in entry.bounds.values()))
+                for entry in found[:top]
+            )
+            sections.append(Section(kind.value, title, sentence, items, len(found) - len(items)))
+    best = _best_strategies(explanation, entries, target, top)
     return Summary(
         title=f"Which steps matter for reaching {target}?",
         lead=_lead(explanation, target),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
-        reading=_how_to_read(explanation, target, ranked),
+        reading=_how_to_read(entries, target, exact_groups=bool(groups)),
     )
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A state, or the states that share a label, with bounds by scope."""
+
+    name: str
+    note: str
+    kind: Kind
+    bounds: Mapping[str, Bounds]
+    states: int
+
+    @property
+    def weight(self) -> float:
+        """Mean of the bounds, as in `ranking`."""
+        return round(sum(float(b.lower) + float(b.upper) for b in self.bounds.values()), 12)
+
+
+def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
+    """One entry per state or label, most important first; start and target are no news."""
+    read = kinds(explanation)
+    inner = [k for k in ranking(explanation).tolist() if read[k] not in {Kind.START, Kind.TARGET}]
+    shared = Counter(captions(explanation.mdp))
+    entries = []
+    for name, members in group_by_label(explanation, inner):
+        if name in groups and shared[name] > 1 and len(members) == shared[name]:
+            bounds = {scope: groups[name][scope] for scope in explanation.scopes}
+            note = f"any of {len(members)} states"
+            entries.append(_Entry(name, note, kind_of(bounds[main_scope(explanation)]), bounds, len(members)))
+            continue
+        for kind in dict.fromkeys(read[k] for k in members):
+            same = [k for k in members if read[k] is kind]
+            note = _note(explanation, name, same, shared[name])
+            entries.append(_Entry(name, note, kind, _envelope(explanation, same), len(same)))
+    return sorted(entries, key=lambda entry: -entry.weight)
+
+
+def _envelope(explanation: Explanation, members: Sequence[int]) -> dict[str, Bounds]:
+    envelope = {}
+    for scope in explanation.scopes:
+        found = [bounds_at(explanation, scope, position) for position in members]
+        envelope[scope] = Bounds(min(b.lower for b in found), max(b.upper for b in found))
+    return envelope
+
+
+def _note(explanation: Explanation, name: str, members: Sequence[int], labelled: int) -> str:
+    if len(members) == 1:
+        own = explanation.mdp.states[int(explanation.asked[members[0]])]
+        return "" if own == name else printable(own)
+    return f"any of {len(members)} states" if labelled == len(members) else f"{len(members)} of its {labelled} states"
 
 
 def _lead(explanation: Explanation, target: str) -> str:
@@ -124,79 +187,50 @@ def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
     }[kind]
 
 
-def _item(explanation: Explanation, name: str, members: Sequence[int]) -> Item:
-    values = []
-    for scope in explanation.scopes:
-        found = [bounds_at(explanation, scope, position) for position in members]
-        values.append(span(min(b.lower for b in found), max(b.upper for b in found)))
-    return Item(printable(name), _note(explanation, name, members), tuple(values))
-
-
-def _note(explanation: Explanation, name: str, members: Sequence[int]) -> str:
-    mdp = explanation.mdp
-    if len(members) == 1:
-        own = mdp.states[int(explanation.asked[members[0]])]
-        return "" if own == name else printable(own)
-    labelled = sum(called == name for called in captions(mdp))
-    return f"any of {len(members)} states" if labelled == len(members) else f"{len(members)} of its {labelled} states"
-
-
-def _best_strategies(explanation: Explanation, target: str, top: int) -> Section | None:
-    """Which states a best strategy treats differently: those whose interval shrinks most."""
+def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target: str, top: int) -> Section | None:
+    """Say which states a best strategy treats differently: those whose interval shrinks most."""
     if not {"all", "optimal"} <= set(explanation.scopes) or explanation.reachability.lower == 1:
         return None
-    every, best = explanation.scopes["all"], explanation.scopes["optimal"]
-    shrink = (every.upper - every.lower).astype(float) - (best.upper - best.lower).astype(float)
-    order = np.argsort(-np.round(shrink, 12), kind="stable")
-    changed = [int(k) for k in order if shrink[k] >= MARGINAL]
+
+    def shrink(entry: _Entry) -> float:
+        widths = (float(entry.bounds[scope].upper) - float(entry.bounds[scope].lower) for scope in ("all", "optimal"))
+        before, after = widths
+        return round(before - after, 12)
+
+    title = "Following a best strategy"
     sentence = (
         f"A best strategy is one that reaches {target} with the greatest probability, "
         f"{number(explanation.reachability.upper)}."
     )
+    changed = sorted((entry for entry in entries if shrink(entry) >= MARGINAL), key=shrink, reverse=True)
     if not changed:
-        return Section(
-            "best", "Following a best strategy", f"{sentence} It changes the importance of no state by much."
-        )
-    groups = group_by_label(explanation, changed)
-    items = tuple(
-        Item(printable(name), _note(explanation, name, members), (_change(explanation, members),))
-        for name, members in groups[: min(top, 3)]
-    )
-    return Section("best", "Following a best strategy", f"{sentence} It narrows:", items, len(groups) - len(items))
+        return Section("best", title, f"{sentence} It changes no state's importance by much.")
+    items = []
+    for entry in changed[: min(top, 3)]:
+        before, after = (span(entry.bounds[s].lower, entry.bounds[s].upper) for s in ("all", "optimal"))
+        items.append(Item(printable(entry.name), entry.note, (f"{after} instead of {before}",)))
+    return Section("best", title, f"{sentence} It narrows:", tuple(items), len(changed) - len(items))
 
 
-def _change(explanation: Explanation, members: Sequence[int]) -> str:
-    before, after = (
-        span(
-            min(bounds_at(explanation, scope, k).lower for k in members),
-            max(bounds_at(explanation, scope, k).upper for k in members),
-        )
-        for scope in ("all", "optimal")
-    )
-    return f"{after} instead of {before}" if before != after else after
-
-
-def _how_to_read(explanation: Explanation, target: str, ranked: Sequence[int]) -> tuple[str, ...]:
+def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) -> tuple[str, ...]:
     sentences = ["A strategy says which action is taken in each state; a run is one way through the process."]
-    read = kinds(explanation)
-    inner = [k for k in ranked if read[k] in {Kind.OPTIONAL, Kind.IMPORTANT, Kind.MARGINAL}]
-    telling = [
-        (k, scope, bounds_at(explanation, scope, k)) for scope in reversed(list(explanation.scopes)) for k in inner
-    ]
-    example = next(((k, s, b) for k, s, b in telling if b.lower not in {0, b.upper}), telling[0] if telling else None)
+    inner = [entry for entry in entries if entry.kind in {Kind.OPTIONAL, Kind.IMPORTANT, Kind.MARGINAL}]
+    telling = [(entry, scope) for scope in ("optimal", "strategy", "all") for entry in inner if scope in entry.bounds]
+    clear = (pair for pair in telling if pair[0].bounds[pair[1]].lower not in {0, pair[0].bounds[pair[1]].upper})
+    example = next(clear, telling[0] if telling else None)
     if example:
-        position, scope, bounds = example
-        name = captions(explanation.mdp)[int(explanation.asked[position])]
+        entry, scope = example
+        bounds = entry.bounds[scope]
+        under = {"all": ", depending on the strategy", "optimal": " under a best strategy"}
         sentences.append(
-            f"{span(bounds.lower, bounds.upper)} for {printable(name)} means: of the runs that reach {target}, "
-            f"{_share(bounds)} pass it on the way"
-            + {"all": ", depending on the strategy.", "optimal": " under a best strategy."}.get(
-                scope, " under the given strategy."
-            )
+            f"{span(bounds.lower, bounds.upper)} for {printable(entry.name)} means: of the runs that reach {target}, "
+            f"{_share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
         )
-    if any(len(members) > 1 for _, members in group_by_label(explanation, ranked)):
+    if any(entry.states > 1 for entry in entries):
         sentences.append(
-            "Where several states share a label, the numbers run from their least lower to their greatest upper bound."
+            "Where several states share a label, the numbers are for passing any of them."
+            if exact_groups
+            else "Where several states share a label, the numbers run from their least to their greatest bound."
         )
     return tuple(sentences)
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from waypost.importance.results import Explanation
-from waypost.model import MDP
+from waypost.model import MDP, Strategy
 from waypost.report.reading import ranking
 
-SHOWN = 80  # more states than this make a picture that nobody reads
+SHOWN = 60  # more states than this make a picture that nobody reads
 
 
 @dataclass(frozen=True)
@@ -118,3 +118,21 @@ def _nearest(graph: csr_array, start: int, shown: NDArray[np.bool_]) -> int | No
                 seen.add(neighbour)
                 queue.append(neighbour)
     return None
+
+
+def reached_by(strategy: Strategy) -> NDArray[np.bool_]:
+    """(M, S) the states a run can be in, mode by mode."""
+    mdp = strategy.mdp
+    reached = np.zeros((strategy.memory, mdp.n_states), bool)
+    reached[strategy.start, mdp.initial] = True
+    queue = [(strategy.start, mdp.initial)]
+    indptr, indices = mdp.transitions.indptr, mdp.transitions.indices
+    for mode, state in queue:  # grows while it is read
+        first, last = mdp.first_choice[state : state + 2]
+        for choice in (first + np.flatnonzero(strategy.modes[mode][first:last])).tolist():
+            successors = indices[indptr[choice] : indptr[choice + 1]]
+            after = strategy.update[mode][successors]
+            fresh = ~reached[after, successors]
+            reached[after[fresh], successors[fresh]] = True
+            queue += zip(after[fresh].tolist(), successors[fresh].tolist(), strict=True)
+    return reached

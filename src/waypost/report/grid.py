@@ -1,0 +1,237 @@
+"""Heat map of a gridworld, drawn as in the paper's Fig. 4: the world, and beside it what each field is worth.
+
+A field is the set of states that stand on it. Indispensable fields are white, fields to avoid red and hatched, the
+others teal: the paler, the less of the successful runs can pass them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import ModelError, require
+from waypost.importance.results import Bounds, Explanation
+from waypost.model import MDP
+from waypost.report.coordinates import Coordinates, coordinates_of
+from waypost.report.palette import Palette, Theme, palette
+from waypost.report.reading import Kind, bounds_at, kind_of, main_scope
+from waypost.report.text import SCOPE_TITLES
+from waypost.report.wording import printable, span
+
+Field = tuple[int, int]
+
+TEAL, RED, WHITE = "#2a9d8f", "#c8102e", "#ffffff"
+_WORDS = {
+    "lava": ("lava", "hole", "cliff", "trap"),
+    "goal": ("goal", "target", "exit"),
+    "key": ("key",),
+    "door": ("door",),
+    "wall": ("wall",),
+}
+
+
+def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[Field, list[str]]:
+    """Names of the states on each field, ready for `waypost.group_importance`.
+
+    >>> from waypost.cases import gridworld
+    >>> fields_of(gridworld())[1, 7]
+    ['1,7', '1,7 with the key']
+    """
+    found: dict[Field, list[str]] = {}
+    for state, field in _needed(mdp, coordinates).items():
+        found.setdefault(field, []).append(mdp.states[state])
+    return found
+
+
+def plot_grid(
+    explanation: Explanation,
+    *,
+    coordinates: Mapping[Any, Field] | None = None,
+    fields: Mapping[Field, Bounds] | None = None,
+    scope: str | None = None,
+    numbers: bool = False,
+    theme: Theme = "light",
+) -> Any:
+    """Gridworld and its heat map, side by side.
+
+    Parameters
+    ----------
+    explanation
+        What to draw.
+    coordinates
+        Column and row of each state, by name; read off the names when not given.
+    fields
+        Bounds of each field as a whole, from `waypost.group_importance`; without them a field shows the largest bounds
+        among its states, which is the least that the field as a whole can have.
+    scope
+        Which bounds to show; the main scope by default.
+    numbers
+        Write the bounds into the fields.
+    theme
+        Light or dark paper.
+
+    >>> from waypost.cases import gridworld
+    >>> from waypost.importance import explain
+    >>> figure = plot_grid(explain(gridworld(), target="goal"))
+    >>> [axis.get_title() for axis in figure.axes]
+    ['gridworld', "importance for 'goal' (any strategy)"]
+    """
+    figures = require("matplotlib.figure", "plot", "drawing")
+    mdp, scope = explanation.mdp, scope or main_scope(explanation)
+    places = _needed(mdp, coordinates)
+    worth = dict(fields) if fields is not None else _strongest(explanation, places, scope)
+    colours = palette(theme)
+    xs, ys = zip(*places.values(), strict=True)
+    frame = (min(xs), max(xs), min(ys), max(ys))
+    wide, high = frame[1] - frame[0] + 1, frame[3] - frame[2] + 1
+    tile = min(0.62, 6 / max(wide, high))
+    size = (2 * wide * tile + 0.5, high * tile + 0.9)
+    figure = figures.Figure(figsize=size, facecolor=colours.paper, layout="constrained")
+    world, heat = figure.subplots(1, 2)
+    _tiles(world, explanation, places, frame)
+    target = printable(explanation.target, 30)
+    _overlay(heat, worth, places.values(), numbers=numbers)
+    for axis, title in ((world, "gridworld"), (heat, f"importance for {target} ({SCOPE_TITLES[scope]})")):
+        _dress(axis, title, frame, colours)
+    _legend(figure, worth, colours)
+    return figure
+
+
+def _needed(mdp: MDP, coordinates: Mapping[Any, Field] | None) -> Coordinates:
+    places = coordinates_of(mdp, coordinates)
+    if places is None:
+        raise ModelError(
+            "the states of this model carry no coordinates; name them like 'x=3, y=1', "
+            "or give coordinates={state: (x, y)}"
+        )
+    return places
+
+
+def _strongest(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
+    found: dict[Field, Bounds] = {}
+    for k, state in enumerate(explanation.asked.tolist()):
+        if state in places:
+            bounds, known = bounds_at(explanation, scope, k), found.get(places[state], Bounds(0, 0))
+            found[places[state]] = Bounds(max(known.lower, bounds.lower), max(known.upper, bounds.upper))
+    return found
+
+
+def _marks(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
+    """Find what stands on each field, from the labels of its states and the target."""
+    found: dict[Field, str] = {}
+    for label, holds in explanation.mdp.labels.items():
+        words = label.lower().replace("_", " ").split()
+        for mark, names in _WORDS.items():
+            if any(name in words for name in names):
+                found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
+    found |= {places[s]: "goal" for s in np.flatnonzero(explanation.target_states).tolist() if s in places}
+    return found
+
+
+def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tuple[int, int, int, int]) -> None:
+    """Draw the world: dark floor, orange lava, the goal's green, the key, the door, and the agent's red triangle."""
+    patches = require("matplotlib.patches", "plot", "drawing")
+    floor = set(places.values())
+    marks = _marks(explanation, places)
+    for y in range(frame[2], frame[3] + 1):
+        for x in range(frame[0], frame[1] + 1):
+            mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
+            fill = {"lava": "#ff8c1a", "goal": "#35a853", "wall": "#8d949b"}.get(mark, "#14171a")
+            axis.add_patch(
+                patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="#4a5057", linewidth=0.8)
+            )
+            if mark == "lava":
+                across = np.linspace(x - 0.38, x + 0.38, 30)
+                for shift in (-0.2, 0.02, 0.24):
+                    axis.plot(across, y + shift + 0.05 * np.sin((across - x) * 16), color="#5c2a00", linewidth=1.1)
+            elif mark == "key":
+                _key(axis, patches, x, y)
+            elif mark == "door":
+                _door(axis, patches, x, y)
+    if explanation.mdp.initial in places:
+        x, y = places[explanation.mdp.initial]
+        corners = [(x - 0.26, y - 0.3), (x + 0.32, y), (x - 0.26, y + 0.3)]
+        axis.add_patch(patches.Polygon(corners, facecolor="#e5243b", edgecolor="#ffffff", linewidth=0.6))
+
+
+def _key(axis: Any, patches: Any, x: int, y: int) -> None:
+    gold = "#f4c430"
+    axis.add_patch(patches.Circle((x + 0.05, y - 0.2), 0.15, fill=False, edgecolor=gold, linewidth=2.4))
+    axis.plot([x + 0.05, x + 0.05], [y - 0.05, y + 0.34], color=gold, linewidth=2.4)
+    for shift in (0.18, 0.32):
+        axis.plot([x - 0.13, x + 0.05], [y + shift, y + shift], color=gold, linewidth=2.4)
+
+
+def _door(axis: Any, patches: Any, x: int, y: int) -> None:
+    gold = "#f4c430"
+    axis.add_patch(
+        patches.Rectangle((x - 0.36, y - 0.4), 0.72, 0.8, facecolor="#5a4300", edgecolor=gold, linewidth=1.8)
+    )
+    axis.add_patch(patches.Circle((x + 0.2, y), 0.07, facecolor=gold))
+
+
+def _overlay(axis: Any, worth: Mapping[Field, Bounds], floor: Iterable[Field], *, numbers: bool) -> None:
+    patches = require("matplotlib.patches", "plot", "drawing")
+    for x, y in dict.fromkeys(floor):
+        bounds = worth.get((x, y))
+        style: dict[str, Any] = {"facecolor": "#8d949b"}
+        if bounds is not None:
+            style = _look(bounds)
+        axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor="#4a5057", linewidth=0.8, **style))
+        if numbers and bounds is not None:
+            ink = "#ffffff" if kind_of(bounds) is Kind.DETRIMENTAL else "#101418"
+            axis.text(
+                x,
+                y,
+                span(bounds.lower, bounds.upper).replace(" to ", "\nto "),
+                ha="center",
+                va="center",
+                color=ink,
+                fontsize=6,
+            )
+
+
+def _look(bounds: Bounds) -> dict[str, Any]:
+    colors = require("matplotlib.colors", "plot", "drawing")
+    kind = kind_of(bounds)
+    if kind is Kind.INDISPENSABLE:
+        return {"facecolor": WHITE}
+    if kind is Kind.DETRIMENTAL:
+        return {"facecolor": RED, "hatch": "///"}
+    pale, full = np.array(colors.to_rgb("#d7e9e6")), np.array(colors.to_rgb(TEAL))
+    return {"facecolor": tuple(pale + (full - pale) * float(bounds.upper))}
+
+
+def _dress(axis: Any, title: str, frame: tuple[int, int, int, int], colours: Palette) -> None:
+    axis.set_xlim(frame[0] - 0.5, frame[1] + 0.5)
+    axis.set_ylim(frame[3] + 0.5, frame[2] - 0.5)
+    axis.set_aspect("equal")
+    axis.set_title(title, fontsize=9, color=colours.ink, parse_math=False)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    for side in axis.spines.values():
+        side.set_color("#4a5057")
+
+
+def _legend(figure: Any, worth: Mapping[Field, Bounds], colours: Palette) -> None:
+    patches = require("matplotlib.patches", "plot", "drawing")
+    entries = [
+        ("indispensable (1)", Bounds(1, 1)),
+        ("optional (up to 1)", Bounds(0, 1)),
+        ("to avoid (0)", Bounds(0, 0)),
+    ]
+    handles = [
+        patches.Patch(label=label, edgecolor="#4a5057", linewidth=0.8, **_look(bounds)) for label, bounds in entries
+    ]
+    if any(bounds.upper != 1 and kind_of(bounds) is not Kind.DETRIMENTAL for bounds in worth.values()):
+        handles.insert(2, patches.Patch(label="optional (up to 0.3)", edgecolor="#4a5057", **_look(Bounds(0, 0.3))))
+    figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize=8,
+        labelcolor=colours.ink,
+    )
