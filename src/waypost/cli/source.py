@@ -1,23 +1,188 @@
-"""Where a command's model comes from: a file, or a built-in case."""
+"""Where a command's model comes from: a model file, a case study by name, or a log to learn from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from waypost.cases import loan
+import click
+
+from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
+from waypost.cases import recipe as recipe_of_case
 from waypost.errors import FormatError, WaypostError
 from waypost.formats import read_mdp
+from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, prepare
+from waypost.logs import (
+    EVERY_EVENT_A_CHOICE,
+    EVERY_EVENT_CHANCE,
+    Actors,
+    Recipe,
+    Step,
+    looks_like_log,
+    read_actors,
+    read_log,
+    read_recipe,
+    read_traces,
+)
+from waypost.logs.log import POSITIVE
+from waypost.logs.recipe import COLUMN_KEYS
 from waypost.model import MDP, Strategy
+
+BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model, where it comes from, and what to say about it."""
+
+    mdp: MDP
+    target: str | None = None  # the usual target of this source
+    prepared: Prepared | None = None  # what it was learned from, if it was
+    notes: tuple[str, ...] = ()
 
 
 def load_model(source: str | None, *, constants: Iterable[str] = (), exact: bool = False) -> MDP:
-    """Model in a file; the loan example without one."""
+    """Model of a file, a case study or a log, as `load` gives it."""
+    return load(source, constants=constants, exact=exact).mdp
+
+
+def load(
+    source: str | None,
+    *,
+    constants: Iterable[str] = (),
+    exact: bool = False,
+    data: str | None = None,
+    learning: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Model file, case study (``epidemic:9``), event log or input/output traces; the loan example without any.
+
+    `data` is the user's copy of the data of a case study, `learning` what `learning_options` gave.
+    """
     if source is None:
-        return loan()
-    return read_mdp(source, constants=parse_constants(constants), exact=exact)
+        return Loaded(loan(), "Granted")
+    given = {name: value for name, value in (learning or {}).items() if value}
+    if not Path(source).exists() and is_case(source):
+        found, _ = find_case(source)
+        if found.build is not None:
+            _refuse(given, f"{source} is a model of its own")
+            return Loaded(case(source, data), found.target)
+        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} brings its own recipe")
+        prepared = prepare_case(source, data)
+        return learned(replace(prepared, eps=given.get("eps") or prepared.eps))
+    if data is not None:
+        raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
+    if looks_like_log(source):
+        return learned(prepare_log(source, given))
+    if _holds_traces(source):
+        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} holds traces, not a log")
+        return learned(Prepared(read_traces(source), given.get("eps") or EPS))
+    _refuse(given, f"{source} is a model, not a log")
+    return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
+
+
+def learned(prepared: Prepared) -> Loaded:
+    """Learn a model, with signs of life on a terminal; what the learner warns of becomes a note."""
+    with warnings.catch_warnings(record=True) as caught, _progress() as progress:
+        warnings.simplefilter("always", ThinDataWarning)
+        mdp = learn_mdp(prepared.traces, eps=prepared.eps, progress=progress)
+    target = POSITIVE if POSITIVE in mdp.labels else None
+    return Loaded(mdp, target, prepared, (*prepared.notes, *(str(w.message) for w in caught)))
+
+
+def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
+    """Read a log and clean it, as the options say."""
+    recipe = load_recipe(given.get("recipe"))
+    columns = dict(recipe.columns_for(source))
+    for item in given.get("columns", ()):
+        role, equals, name = item.partition("=")
+        if not equals or role not in COLUMN_KEYS:
+            raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
+        columns[role] = name
+    if given.get("positive"):
+        if any(step.do == "set_outcome" for step in recipe.steps):
+            raise WaypostError("the recipe sets the outcomes already; leave out --positive")
+        recipe = replace(recipe, steps=(*recipe.steps, Step("set_outcome", {"positive": list(given["positive"])})))
+    return prepare(read_log(source, **columns), recipe, actors=_actors(given, recipe), eps=given.get("eps"))
+
+
+def load_recipe(name: str | None) -> Recipe:
+    """Recipe of a TOML file, or of a case study by name."""
+    if name is None:
+        return Recipe()
+    return read_recipe(name) if Path(name).exists() or name.endswith(".toml") else recipe_of_case(name)
+
+
+def learning_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of learning from a log."""
+    options = (
+        click.option("--recipe", metavar="TOML", help="How to clean a log: a file, or the name of a case study."),
+        click.option("--actors", metavar="JSON", help="Who performs which event: a file, or 'choice', or 'chance'."),
+        click.option("--choosing", multiple=True, metavar="ACTOR", help="Whose events are choices [customer]."),
+        click.option("--eps", type=float, help=f"How readily learning tells states apart, above 0 to 2 [{EPS}]."),
+        click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are positive."),
+        click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="Column of a CSV: case=ID, ..."),
+        click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def taken_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of `learning_options` out of all options of a command."""
+    names = ("recipe", "actors", "choosing", "eps", "positive", "columns", "quiet")
+    return {name: options.pop(name) for name in names if name in options}
+
+
+def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
+    """Say what was done, where it does not mix with results."""
+    if not quiet:
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+
+
+def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
+    name, choosing = given.get("actors"), frozenset(given.get("choosing", ()))
+    if name in BUILT_IN and not Path(name).exists():
+        return BUILT_IN[name]
+    if name is not None:
+        return read_actors(name, choosing or None)
+    if choosing and recipe.actors is None:
+        raise WaypostError("--choosing needs a map of actors (--actors)")
+    return replace(recipe.actors, choosing=choosing) if choosing and recipe.actors else None
+
+
+def _holds_traces(source: str) -> bool:
+    path = Path(source)
+    if path.suffix.casefold() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
+def _refuse(given: Mapping[str, Any], reason: str) -> None:
+    wrong = next((name for name in given if name != "quiet"), None)
+    if wrong is not None:
+        raise WaypostError(
+            f"{reason}, so --{wrong.removesuffix('s') if wrong == 'columns' else wrong} means nothing here"
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("learning") as status:
+        yield lambda states, waiting: status.update(f"learning: {states} states, {waiting} nodes to look at")
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:

@@ -96,9 +96,11 @@ class Recipe:
         """Return the log after all steps."""
         for number, step in enumerate(self.steps, 1):
             try:
-                log = step(log)
+                after = step(log)
             except LogError as error:
                 raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
+            left = f"{after.n_cases:,} cases, {len(after.variants()):,} variants"
+            log = EventLog(after.events, (*log.notes, f"{after.notes[-1]} [{left}]"))
         return log
 
 

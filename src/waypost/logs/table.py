@@ -43,7 +43,7 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-si
             )
     except UnicodeError:
         raise LogError(
-            f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--encoding latin-1)"
+            f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--column encoding=latin-1)"
         ) from None
     except (pandas.errors.ParserError, csv.Error) as error:
         raise LogError(f"{path.name} is no proper CSV: {str(error).strip()}") from None
@@ -96,7 +96,7 @@ def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) 
     for role in ("case", "activity"):
         if ROLE[role] not in chosen:
             raise LogError(
-                f"{where} has no column for the {role}; {_there(columns)}; say which: {role}=... (--{role} COLUMN)"
+                f"{where} has no column for the {role}; {_there(columns)}; say which: {role}=... (--column {role}=NAME)"
             )
     frame = frame.set_axis(columns, axis="columns")
     for standard, column in chosen.items():
@@ -118,7 +118,7 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
             instants, offsets = from_datetimes(times)
         elif getattr(times.dtype, "kind", "") in "iufb":
             raise LogError(
-                f"{where}: the times are numbers; turn them into timestamps, or map another column (--time COLUMN)"
+                f"{where}: the times are numbers; turn them into timestamps, or map another column (--column time=NAME)"
             )
         else:
             text = times.where(times.isna(), times.map(str))
@@ -135,7 +135,7 @@ def expanded(frame: Any, start: str, where: str, time_format: str | None = None)
     if start not in frame:
         raise LogError(f"{where} has no column {start!r} for the start; {_there([str(c) for c in frame.columns])}")
     if TIME not in frame:
-        raise LogError(f"{where}: a start ({start!r}) needs a time at which the event is over (--time COLUMN)")
+        raise LogError(f"{where}: a start ({start!r}) needs a time at which the event is over (--column time=NAME)")
     if LIFECYCLE in frame:
         raise LogError(f"{where} has both a lifecycle and a start ({start!r}); map one of them only")
     begun = typed(frame.assign(**{TIME: frame[start]})[[CASE, ACTIVITY, TIME]], where, time_format)

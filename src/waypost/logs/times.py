@@ -45,7 +45,7 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
     if len(bad):
         raise LogError(
             f"{where} has {text.iloc[bad[0]]!r} in row {bad[0] + 1}, which is no timestamp"
-            f"{f' of the form {time_format!r}' if time_format else '; give the form with time_format (--time-format)'}"
+            f"{f' of the form {time_format!r}' if time_format else '; give the form with time_format (--column time_format=...)'}"
         )
     return times.astype("datetime64[us, UTC]"), _offsets(pandas, text)
 
@@ -92,7 +92,7 @@ def _year_last(text: Any, where: str) -> str:
             continue
         if found is None:
             raise LogError(
-                f"{where} has {value!r}, which is no timestamp; give its form with time_format (--time-format), "
+                f"{where} has {value!r}, which is no timestamp; give its form with time_format (--column time_format=...), "
                 f"for example '%d/%m/%Y %H:%M:%S'"
             )
         firsts.add(int(found[1]))
@@ -103,7 +103,7 @@ def _year_last(text: Any, where: str) -> str:
     if day_first == month_first:
         raise LogError(
             f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; "
-            f"say which is which with time_format (--time-format), for example '%d/%m/%Y %H:%M:%S'"
+            f"say which is which with time_format (--column time_format=...), for example '%d/%m/%Y %H:%M:%S'"
         )
     day = "%d{0}%m{0}" if day_first else "%m{0}%d{0}"
     form = day.format(found[2]) + ("%Y" if len(found[4]) == 4 else "%y")

@@ -1,0 +1,61 @@
+"""``waypost case``: the case studies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from waypost.cases import CASES, find_case, recipe_text
+from waypost.cli.learn import sizes, write_model
+from waypost.cli.source import Loaded, load, tell
+from waypost.errors import LogError
+
+
+@click.command("case")
+@click.argument("name", required=False)
+@click.option("--data", metavar="FILE", help="Your own copy of the data, for the cases that need it.")
+@click.option("--output", "-o", metavar="FILE", help="Write the model, in the format of the ending: .drn, .json, ...")
+@click.option("--log", "log_file", metavar="CSV", help="Write the clean log that the model is learned from.")
+@click.option("--recipe", "show_recipe", is_flag=True, help="Print the recipe, to be copied and changed.")
+@click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log.")
+def command(name: str | None, *, data: str | None, show_recipe: bool, **options: Any) -> None:
+    """Build the model of a case study; without NAME, list them.
+
+    A number goes after a colon: epidemic:9 has nine people, loan-log:500 makes 500 applications.
+    """
+    if name is None:
+        _list()
+        return
+    if show_recipe:
+        find_case(name)
+        click.echo(recipe_text(name.partition(":")[0]), nl=False)
+        return
+    found = load(name, data=data) if name.partition(":")[0] in CASES else _unknown(name)
+    tell(found.notes, quiet=options["quiet"])
+    if options["log_file"]:
+        _write_log(name, found, options["log_file"])
+    if options["output"]:
+        write_model(found.mdp, options["output"])
+    where = f": {options['output']}" if options["output"] else ""
+    click.echo(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
+
+
+def _list() -> None:
+    width = max(len(name) for name in CASES) + 2
+    for name, one in CASES.items():
+        shown = f"{name}:N" if one.number else name
+        click.echo(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
+
+
+def _unknown(name: str) -> Loaded:
+    find_case(name)  # raises, with the names there are
+    raise AssertionError(name)
+
+
+def _write_log(name: str, found: Loaded, path: str) -> None:
+    from waypost.logs import write_log
+
+    if found.prepared is None or found.prepared.log is None:
+        raise LogError(f"{name} was not learned from a log")
+    write_log(found.prepared.log, path)

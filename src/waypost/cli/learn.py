@@ -1,0 +1,49 @@
+"""``waypost learn``: a model from an event log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from waypost.cli.source import learning_options, load, taken_options, tell
+from waypost.errors import WaypostError
+from waypost.model import FINAL, MDP
+
+
+@click.command("learn")
+@click.argument("log")
+@learning_options
+@click.option("--output", "-o", metavar="FILE", help="Write the model, in the format of the ending: .drn, .json, ...")
+def command(log: str, output: str | None, **options: Any) -> None:
+    """Learn a model from LOG: XES, XES.gz, CSV, or input/output traces as JSON.
+
+    Without a recipe the log is taken as it is, and without a map of actors every event is a choice.
+    """
+    learning = taken_options(options)
+    found = load(log, learning=learning)
+    if found.prepared is None:
+        raise WaypostError(f"{log} is a model already; `waypost check` tells what is in it")
+    tell(found.notes, quiet=learning["quiet"])
+    if output is not None:
+        write_model(found.mdp, output)
+    click.echo(f"{len(found.prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
+
+
+def write_model(mdp: MDP, path: str) -> None:
+    """Write a model in the format that the ending of its name says."""
+    from waypost.formats import write_drn, write_json
+    from waypost.formats.writing import write_text
+
+    writers = {".drn": write_drn, ".json": write_json}
+    ending = next((e for e in writers if path.casefold().endswith(e)), None)
+    if ending is None:
+        raise WaypostError(f"{path!r} ends like no model format; write one of: {', '.join(writers)}")
+    write_text(path, writers[ending](mdp))
+
+
+def sizes(mdp: MDP) -> str:
+    """Numbers of states and transitions, the self-loops of final states apart."""
+    final = sum(action == FINAL for action in mdp.actions)
+    ends = "1 final state" if final == 1 else f"{final} final states"
+    return f"{mdp.n_states:,} states and {mdp.transitions.nnz - final:,} transitions ({ends})"

@@ -1,0 +1,234 @@
+"""Is a score more than noise? Draw the cases again, learn again, and see how far the bounds move.
+
+A state of the model learned from all cases is found again in a model learned from a resample by its *history*: the
+shortest sequence of inputs and outputs that leads to it; or all states with its output are taken together, by *label*.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import warnings
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
+from waypost.importance import group_importance, state_importance
+from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp
+from waypost.logs.traces import Trace
+from waypost.model import MDP, Target
+
+Match = Literal["history", "label"]
+ScopeName = Literal["all", "optimal"]
+History = tuple[tuple[str, str], ...]  # (action, output) from the initial state
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Bounds of importance with a confidence interval each, for one scope.
+
+    Intervals are percentiles over the resamples that had the state at all; ``present`` is their share. A state that
+    most resamples do not have rests on a handful of cases, whatever its bounds.
+    """
+
+    names: tuple[str, ...]  # states, or labels
+    scope: ScopeName
+    match: Match
+    level: float  # share of the resamples inside an interval
+    resamples: int  # how many could be used
+    bounds: NDArray[np.float64]  # (n, 2) lower and upper bound in the model of all cases
+    lower: NDArray[np.float64]  # (n, 2) interval of the lower bound; nan where no resample has the state
+    upper: NDArray[np.float64]  # (n, 2) interval of the upper bound
+    present: NDArray[np.float64]  # (n,)
+
+    def __repr__(self) -> str:
+        return f"Resampled({len(self.names)} {self.match} matches, scope={self.scope!r}, resamples={self.resamples})"
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame, one row per state or label."""
+        pandas = require("pandas", "table", "to_frame()")
+        columns = {
+            "lower": self.bounds[:, 0],
+            "lower from": self.lower[:, 0],
+            "lower to": self.lower[:, 1],
+            "upper": self.bounds[:, 1],
+            "upper from": self.upper[:, 0],
+            "upper to": self.upper[:, 1],
+            "present": self.present,
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.names, name="state"))
+
+
+def bootstrap(
+    traces: Sequence[Trace],
+    *,
+    target: Target,
+    resamples: int,
+    seed: int,
+    eps: float = EPS,
+    scopes: Sequence[ScopeName] = ("all", "optimal"),
+    match: Match = "history",
+    level: float = 0.95,
+    workers: int | None = None,
+) -> dict[str, Resampled]:
+    """Confidence intervals for the bounds of importance, by scope.
+
+    The same seed gives the same intervals, with any number of `workers` (processes; one per processor by default).
+
+    >>> from waypost.learn import prepare
+    >>> from waypost.logs import EventLog
+    >>> log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
+    >>> traces = prepare(log).traces
+    >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scopes=["all"], workers=1)
+    >>> found["all"].to_frame().loc["help"].tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    if match not in ("history", "label"):
+        raise WaypostError(f"states are matched by 'history' or 'label', not {match!r}")
+    if resamples < 2 or not 0 < level < 1:
+        raise WaypostError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThinDataWarning)  # who resamples has understood
+        whole = learn_mdp(traces, eps=eps)
+    histories = access_histories(whole) if match == "history" else list(whole.labels)
+    asked = target if isinstance(target, str) else tuple(target)
+    ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories)
+    measured = ask(whole)
+    job = partial(_resample, list(traces), eps, seed, ask)
+    found = [result for result in _mapped(job, resamples, workers) if result is not None]
+    if not found:
+        raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
+    names = whole.states if match == "history" else tuple(whole.labels)
+    drawn = np.stack(found)  # (resamples, scopes, n, 2)
+    return {
+        scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
+        for k, scope in enumerate(scopes)
+    }
+
+
+def access_histories(mdp: MDP) -> list[History | None]:
+    """(S,) the shortest history that leads to each state, the more frequent one first; None where there is none."""
+    histories: list[History | None] = [None] * mdp.n_states
+    histories[mdp.initial] = ()
+    queue = deque([mdp.initial])
+    while queue:
+        state = queue.popleft()
+        before = histories[state]
+        steps = sorted(_steps(mdp, state).items(), key=lambda item: -item[1][1])
+        for step, (successor, _) in steps:
+            if before is not None and histories[successor] is None:
+                histories[successor] = (*before, step)
+                queue.append(successor)
+    return histories
+
+
+def follow(mdp: MDP, history: History) -> int | None:
+    """State that a history leads to, or None where the model does not know it."""
+    state = mdp.initial
+    for step in history:
+        found = _steps(mdp, state).get(step)
+        if found is None:
+            return None
+        state = found[0]
+    return state
+
+
+def _steps(mdp: MDP, state: int) -> dict[tuple[str, str], tuple[int, int]]:
+    """Successor and count by action and output; learned models have one successor for each."""
+    steps = {}
+    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+        for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
+            successor = int(mdp.transitions.indices[k])
+            seen = 0 if mdp.counts is None else int(mdp.counts[k])
+            steps[mdp.actions[choice], output_of(mdp, successor)] = (successor, seen)
+    return steps
+
+
+def output_of(mdp: MDP, state: int) -> str:
+    """Output of a learned state: its name without the number."""
+    return mdp.states[state].partition(": ")[2]
+
+
+def _bounds(
+    mdp: MDP, *, target: Target, scopes: Sequence[ScopeName], wanted: Sequence[History | str | None]
+) -> NDArray[np.float64]:
+    """(scopes, n, 2) bounds of the wanted states or labels in one model; nan where it has no such state."""
+    table = np.full((len(scopes), len(wanted), 2), np.nan)
+    if wanted and isinstance(wanted[0], str):
+        groups: Mapping[str, str] = {label: label for label in wanted if isinstance(label, str) and label in mdp.labels}
+        for k, scope in enumerate(scopes):
+            bounds = group_importance(mdp, target=target, scope=scope, groups=groups)
+            for row, label in enumerate(wanted):
+                if label in bounds:
+                    table[k, row] = bounds[str(label)].lower, bounds[str(label)].upper
+        return table
+    where = [None if h is None or isinstance(h, str) else follow(mdp, h) for h in wanted]
+    rows = [row for row, state in enumerate(where) if state is not None]
+    states = [state for state in where if state is not None]
+    for k, scope in enumerate(scopes):
+        result = state_importance(mdp, target=target, scope=scope)
+        table[k, rows] = np.column_stack([result.lower, result.upper])[states]
+    return table
+
+
+def _resample(traces: list[Trace], eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
+    """Bounds in a model learned from cases drawn with replacement; None where it does not reach the target."""
+    drawn = np.random.default_rng([seed, number]).integers(len(traces), size=len(traces))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThinDataWarning)
+        mdp = learn_mdp([traces[k] for k in drawn.tolist()], eps=eps)
+    try:
+        bounds: NDArray[np.float64] = ask(mdp)
+    except (UndefinedImportanceError, NameUnknownError):  # no case that reaches the target was drawn
+        return None
+    return bounds
+
+
+def _mapped(job: Any, resamples: int, workers: int | None) -> list[Any]:
+    workers = min(resamples, workers if workers is not None else os.cpu_count() or 1)
+    if workers <= 1:
+        return [job(number) for number in range(resamples)]
+    spawn = multiprocessing.get_context("spawn")  # forking a process with threads may hang
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start, initargs=(job,)) as pool:
+        return list(pool.map(_run, range(resamples), chunksize=max(1, resamples // (4 * workers))))
+
+
+def _start(job: Any) -> None:
+    """Hand the traces to a worker once, not with every resample."""
+    global _job  # noqa: PLW0603
+    _job = job
+
+
+def _run(number: int) -> Any:
+    return _job(number)
+
+
+_job: Any = None
+
+
+def _intervals(
+    names: tuple[str, ...], scope: ScopeName, *, match: Match, level: float, measured: Any, drawn: Any
+) -> Resampled:
+    tail = 50 * (1 - level)
+    there = ~np.isnan(drawn[:, :, 0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a state that no resample has: nan is the answer
+        ends = np.nanpercentile(drawn, [tail, 100 - tail], axis=0)  # (2, n, 2)
+    return Resampled(
+        names=names,
+        scope=scope,
+        match=match,
+        level=level,
+        resamples=len(drawn),
+        bounds=measured,
+        lower=ends[:, :, 0].T,
+        upper=ends[:, :, 1].T,
+        present=there.mean(axis=0),
+    )
