@@ -76,7 +76,7 @@ def write_drn(mdp: MDP) -> str:
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
-        for s in np.flatnonzero(holds):
+        for s in np.flatnonzero(holds).tolist():
             labels_of[s].append(" " + _quoted(label))
     indptr, indices = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     values = mdp.transitions.data.tolist() if mdp.exact is None else [str(p) for p in mdp.exact]

@@ -44,14 +44,14 @@ def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
     PRISM's combined ``.pexp`` file is read as well.
     """
     path = Path(path)
-    if path.suffix not in SUFFIXES:
-        sections = _sections(read_text(path), path.name)
+    text = read_text(path)
+    if "# Transitions" in text and path.suffix not in SUFFIXES:
+        sections = _sections(text, path.name)
     else:
-        sections = {}
-        for suffix in SUFFIXES:
-            beside = path.with_suffix(suffix)
-            if beside.exists():
-                sections[suffix] = _lines(read_text(beside), beside.name)
+        kind = path.suffix if path.suffix in SUFFIXES else ".tra"
+        beside = {suffix: path.with_suffix(suffix) for suffix in SUFFIXES if suffix != kind}
+        sections = {suffix: _lines(read_text(file), file.name) for suffix, file in beside.items() if file.exists()}
+        sections[kind] = _lines(text, path.name)
     if ".tra" not in sections:
         raise FormatError(
             f"{path.name} comes without its transitions: there is no {path.with_suffix('.tra').name} beside it"

@@ -1,139 +1,137 @@
-"""PRISM and JANI, through Storm: the one place that knows stormpy.
+"""PRISM and JANI, through Storm in a process of its own (`waypost.formats.storm_worker`).
 
-Storm numbers states in its own order, so a state's name is its valuation, ``loc=26`` or ``x=1, y=2``. A DTMC is an MDP with one
-choice in every state.
+Storm numbers states in its own order, so a state's name is its valuation, ``loc=26`` or ``x=1, y=2``. A DTMC is an MDP
+with one choice in every state.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Iterable, Mapping
-from fractions import Fraction
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waypost.errors import FormatError, require
-from waypost.model import MDP
+from waypost.formats import storm_worker
+from waypost.formats.lexical import fraction
+from waypost.formats.umb import read_umb
+from waypost.model import FINAL, MDP
+from waypost.model.expressions import read_valuations
 
 PRISM_ENDINGS = (".prism", ".nm", ".pm", ".sm", ".mdp", ".dtmc")
+TIME_LIMIT = 600.0  # seconds; a file of three lines can ask for more states than there are atoms
+_CONSTANT = re.compile(r"[A-Za-z_]\w*\Z")
 
 
-def read_symbolic(path: Path, *, constants: Mapping[str, Any] | None = None, exact: bool = False) -> MDP:
-    """Read a PRISM or JANI model, building its whole state space."""
-    stormpy = require("stormpy", "storm", f"reading {path.name}")
-    stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
+def read_symbolic(
+    path: Path | str,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    exact: bool = False,
+    time_limit: float | None = TIME_LIMIT,
+) -> MDP:
+    """Read a PRISM or JANI model, building its whole state space.
+
+    Storm gets `time_limit` seconds (None: as long as it takes) and nine tenths of the machine's memory.
+    """
+    path = Path(path)
+    require("stormpy", "storm", f"reading {path.name}")
+    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+        job = {
+            "path": str(path.resolve()),
+            "constants": _checked(constants or {}),
+            "exact": exact,
+            "folder": folder,
+            "memory": _memory(),
+        }
+        _run(job, path.name, time_limit)
+        model = _named(read_umb(Path(folder, "model.umb")))
+        return _with_fractions(model, Path(folder, "fractions.txt"), path.name) if exact else model
+
+
+def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> None:
     try:
-        if path.suffix == ".jani":
-            program = stormpy.parse_jani_model(str(path))[0]
-        else:
-            program = stormpy.parse_prism_program(str(path))
-        kind = str(program.model_type).rpartition(".")[2].upper()
-        if kind not in ("MDP", "DTMC"):
-            raise FormatError(f"{path.name} is a {kind}; only discrete-time models (MDP, DTMC) can be explained")
-        program = _with_constants(stormpy, program, constants or {}, path.name)
-        options = stormpy.BuilderOptions()
-        options.set_build_state_valuations(True)
-        options.set_build_choice_labels(True)
-        options.set_build_all_labels(True)
-        model = stormpy.build_model[stormpy.Rational if exact else float](program, options=options)
-    except RuntimeError as error:
-        reason = re.sub(r"^\w+: ", "", str(error).strip())
-        raise FormatError(f"Storm cannot read {path.name}: {' '.join(reason.split())[:300]}") from None
-    return _converted(model, exact=exact)
+        done = subprocess.run(
+            [sys.executable, "-I", storm_worker.__file__],
+            input=json.dumps(job).encode(),
+            capture_output=True,
+            timeout=time_limit,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise FormatError(
+            f"Storm did not finish building {name} within {time_limit:g} s; its state space may be too large "
+            f"(smaller constants, or read_symbolic(..., time_limit=None))"
+        ) from None
+    try:
+        answer = json.loads(done.stdout.rpartition(b"\n")[2])
+    except ValueError:
+        raise FormatError(f"Storm broke down over {name}; it may be no PRISM or JANI model, or too large") from None
+    if "refusal" in answer:
+        raise FormatError(answer["refusal"])
+    if "memory" in answer:
+        raise FormatError(f"{name} has more states than fit into memory")
+    if "wrong" in answer:
+        reason = re.sub(r"^\w+: ", "", answer["wrong"].strip())
+        raise FormatError(f"Storm cannot read {name}: {' '.join(reason.split())[:300]}")
 
 
-def _with_constants(stormpy: Any, program: Any, constants: Mapping[str, Any], name: str) -> Any:
-    """Give the open constants their values, or say which are open."""
-    open_names = [c.name for c in program.constants if not c.defined]
-    for given in constants:
-        if given not in open_names:
-            known = ", ".join(open_names) or "none"
-            raise FormatError(f"{name} has no open constant {given!r}; open constants: {known}")
-    missing = [c for c in open_names if c not in constants]
-    if missing:
-        example = " ".join(f"--const {c}=..." for c in missing)
-        raise FormatError(f"{name} leaves {', '.join(missing)} open; give {example} or constants={{...}}")
-    if not constants:
-        return program
-    text = ",".join(f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in constants.items())
-    return stormpy.instantiate_constants(program, text)[0]
+def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
+    for key, value in constants.items():
+        if not _CONSTANT.match(str(key)) or not re.fullmatch(r"-?[\w.]+(?:[eE][+-]?\d+)?(?:/\d+)?", str(value)):
+            raise FormatError(f"constant {str(key)[:40]}={str(value)[:40]} is no name with a number, true or false")
+    return {
+        str(key): value if isinstance(value, bool | int | float) else str(value) for key, value in constants.items()
+    }
 
 
-def _converted(model: Any, *, exact: bool) -> MDP:
-    if len(model.initial_states) != 1:
-        raise FormatError(f"the model has {len(model.initial_states)} initial states; it needs exactly one")
-    n, matrix = model.nr_states, model.transition_matrix
-    first = np.arange(n + 1) if matrix.has_trivial_row_grouping else np.array(model.nondeterministic_choice_indices)
-    successor, values, lengths = [], [], []
-    for row in range(matrix.nr_rows):
-        before = len(successor)
-        for entry in matrix.get_row(row):
-            successor.append(entry.column)
-            values.append(entry.value)
-        lengths.append(len(successor) - before)
-    fractions = [Fraction(str(value)) for value in values] if exact else None
-    labels = {}
-    for label in sorted(model.labeling.get_labels() - {"init"}):
-        labels[label] = np.zeros(n, bool)
-        labels[label][list(model.labeling.get_states(label))] = True
+def _memory() -> int | None:
+    try:
+        return int(0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _named(mdp: MDP) -> MDP:
+    """Call the self-loops that Storm adds final, and leave out automaton locations that never change."""
+    actions = list(mdp.actions)
+    for s in np.flatnonzero(mdp.labels.get("deadlock", np.zeros(mdp.n_states, bool))).tolist():
+        if mdp.first_choice[s + 1] - mdp.first_choice[s] == 1:
+            actions[mdp.first_choice[s]] = FINAL
+    states = mdp.states
+    if any("_loc_" in name for name in states[:1]):
+        variables = read_valuations(states)
+        dull = {
+            x for x, v in variables.items() if x.startswith("_loc_") and v.defined.all() and len(set(v.values)) == 1
+        }
+        parts = ([p for p in name.split(", ") if p.partition("=")[0] not in dull] for name in states)
+        states = tuple(", ".join(kept) for kept in parts)
+        states = states if len(set(states)) == len(states) and all(states) else mdp.states
+    return replace(mdp, states=states, actions=tuple(actions))
+
+
+def _with_fractions(mdp: MDP, file: Path, name: str) -> MDP:
+    """Put the exact probabilities in the place of the rounded ones."""
+    exact = [fraction(text, name) for text in file.read_text().split("\n")]
+    rounded = mdp.transitions.data
+    if len(exact) != len(rounded) or np.abs(np.array([float(p) for p in exact]) - rounded).max() > 1e-6:
+        raise FormatError(f"Storm builds other transitions for {name} in exact arithmetic than in floats")
     return MDP.from_triplets(
-        np.repeat(np.arange(matrix.nr_rows), lengths),
-        successor,
-        np.array(values if fractions is None else fractions, float),
-        first_choice=first,
-        states=_names(model),
-        actions=_actions(model, first),
-        initial=int(next(iter(model.initial_states))),
-        labels=labels,
-        exact=fractions,
+        np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr)),
+        mdp.transitions.indices,
+        [float(p) for p in exact],
+        first_choice=mdp.first_choice,
+        states=mdp.states,
+        actions=mdp.actions,
+        initial=mdp.initial,
+        labels=mdp.labels,
+        exact=exact,
     )
-
-
-def _names(model: Any) -> list[str]:
-    """Valuations as names; the number where two states share one (JANI may hide locations)."""
-    n = model.nr_states
-    columns = []
-    if model.has_state_valuations():
-        valuations = model.state_valuations
-        for variable in sorted(valuations.get_all_variables(), key=lambda v: int(v.offset)):
-            columns.append((variable.name, _column(valuations, variable, n)))
-    names = [", ".join(f"{name}={values[s]}" for name, values in columns) for s in range(n)]
-    if len(set(names)) == n:
-        return names
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-    return [name if seen[name] == 1 else f"{name} #{s}".strip() for s, name in enumerate(names)]
-
-
-def _column(valuations: Any, variable: Any, n: int) -> list[Any]:
-    if variable.has_boolean_type():
-        held = set(valuations.get_boolean_values(variable))
-        return ["true" if s in held else "false" for s in range(n)]
-    if variable.has_integer_type():
-        return list(valuations.get_int64_values(variable))
-    return [valuations.get_value(s, variable) for s in range(n)]
-
-
-def _actions(model: Any, first: NDArray[np.int64]) -> list[str]:
-    """Action names, made unique within each state; a choice without a name gets its number."""
-    names: list[str] = []
-    labelling = model.choice_labeling if model.has_choice_labeling() else None
-    for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True):
-        own = [
-            "+".join(sorted(labelling.get_labels_of_choice(c))) if labelling is not None else "" for c in range(low, high)
-        ]
-        names += _distinct(own)
-    return names
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    used: dict[str, int] = {}
-    distinct = []
-    for k, name in enumerate(names):
-        used[name] = used.get(name, 0) + 1
-        distinct.append(str(k) if not name else name if used[name] == 1 else f"{name}#{used[name]}")
-    return distinct

@@ -1,0 +1,110 @@
+"""What Storm does for us, in a process of its own: parse PRISM or JANI, build the states, write them as UMB.
+
+Storm does not listen to signals, may abort on an odd file, and can be asked for 10^12 states by a file of three lines.
+A process of its own can be given limits, and dies alone. It knows stormpy and the standard library, nothing else, so
+that it starts at once.
+
+A job comes in as JSON on standard input, the answer goes out as JSON on standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+class Refusal(Exception):  # noqa: N818
+    """The model is well-formed and not for us; the message says why."""
+
+
+def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Read a PRISM or JANI file and give the open constants their values; also the properties of a JANI file."""
+    import stormpy
+
+    stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
+    name, properties = Path(path).name, None
+    if Path(path).read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        program, properties = stormpy.parse_jani_model(path)[:2]
+    else:
+        program = stormpy.parse_prism_program(path)
+    kind = str(program.model_type).rpartition(".")[2].upper()
+    if kind not in ("MDP", "DTMC"):
+        raise Refusal(f"{name} is a {kind}; only discrete-time models (MDP, DTMC) can be explained")
+    unset = [constant.name for constant in program.constants if not constant.defined]
+    for given in constants:
+        if given not in unset:
+            raise Refusal(f"{name} has no open constant {given!r}; open constants: {', '.join(unset) or 'none'}")
+    missing = [constant for constant in unset if constant not in constants]
+    if missing:
+        example = " ".join(f"--const {constant}=..." for constant in missing)
+        raise Refusal(f"{name} leaves {', '.join(missing)} open; give {example} or constants={{...}}")
+    if constants:
+        text = ",".join(f"{key}={str(v).lower() if isinstance(v, bool) else v}" for key, v in constants.items())
+        program = stormpy.instantiate_constants(program, text)[0]
+    return program, properties
+
+
+def build(program: Any, *, exact: bool) -> Any:
+    """Build all states, with valuations, labels and action names."""
+    import stormpy
+
+    options = stormpy.BuilderOptions()
+    options.set_build_state_valuations(True)
+    options.set_build_choice_labels(True)
+    options.set_build_all_labels(True)
+    return stormpy.build_model[stormpy.Rational if exact else float](program, options=options)
+
+
+def write_fractions(model: Any, path: Path) -> None:
+    """Write the probabilities of a rational model, one fraction per line; the UMB of stormpy 2.0 has none."""
+    matrix = model.transition_matrix
+    rows = range(matrix.nr_rows)
+    path.write_text("\n".join(str(entry.value) for row in rows for entry in matrix.get_row(row)))
+
+
+def work(job: Mapping[str, Any]) -> None:
+    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in its folder."""
+    from stormpy.io import export_to_umb
+
+    folder = Path(job["folder"])
+    program, _ = parse(job["path"], job["constants"])
+    model = build(program, exact=False)
+    if len(model.initial_states) != 1:
+        raise Refusal(f"{Path(job['path']).name} has {len(model.initial_states)} initial states; it needs exactly one")
+    export_to_umb(model, str(folder / "model.umb"))
+    if job["exact"]:
+        write_fractions(build(program, exact=True), folder / "fractions.txt")
+
+
+def limit_memory(size: int | None) -> None:
+    """Bound the memory of this process, where the system can."""
+    if size is None:
+        return
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
+
+
+def main() -> None:
+    """Run as a program."""
+    job = json.load(sys.stdin)
+    limit_memory(job["memory"])
+    try:
+        work(job)
+        answer: dict[str, Any] = {}
+    except Refusal as refusal:
+        answer = {"refusal": str(refusal)}
+    except MemoryError:
+        answer = {"memory": True}
+    except RuntimeError as error:
+        answer = {"memory": True} if "bad_alloc" in str(error) else {"wrong": str(error)}
+    sys.stdout.write("\n" + json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
