@@ -12,8 +12,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ def read_symbolic(
         }
         _run(job, path.name, time_limit)
         model = _named(read_umb(Path(folder, "model.umb")))
-        return _with_fractions(model, Path(folder, "fractions.txt"), path.name) if exact else model
+        if not exact:
+            return model
+        texts = Path(folder, "fractions.txt").read_text().split("\n")
+        return with_fractions(model, [fraction(text, path.name) for text in texts], path.name)
 
 
 def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> None:
@@ -118,9 +122,8 @@ def _named(mdp: MDP) -> MDP:
     return replace(mdp, states=states, actions=tuple(actions))
 
 
-def _with_fractions(mdp: MDP, file: Path, name: str) -> MDP:
-    """Put the exact probabilities in the place of the rounded ones."""
-    exact = [fraction(text, name) for text in file.read_text().split("\n")]
+def with_fractions(mdp: MDP, exact: Sequence[Fraction], name: str) -> MDP:
+    """Put the exact probabilities, in the same order, in the place of the rounded ones."""
     rounded = mdp.transitions.data
     if len(exact) != len(rounded) or np.abs(np.array([float(p) for p in exact]) - rounded).max() > 1e-6:
         raise FormatError(f"Storm builds other transitions for {name} in exact arithmetic than in floats")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,22 +47,21 @@ def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
     return program, properties
 
 
-def build(program: Any, *, exact: bool) -> Any:
-    """Build all states, with valuations, labels and action names."""
+def build(program: Any, *, exact: bool, properties: Sequence[Any] = ()) -> Any:
+    """Build all states, with valuations, labels, action names, and labels for the expressions in `properties`."""
     import stormpy
 
-    options = stormpy.BuilderOptions()
+    options = stormpy.BuilderOptions(list(properties)) if properties else stormpy.BuilderOptions()
     options.set_build_state_valuations(True)
     options.set_build_choice_labels(True)
     options.set_build_all_labels(True)
     return stormpy.build_model[stormpy.Rational if exact else float](program, options=options)
 
 
-def write_fractions(model: Any, path: Path) -> None:
-    """Write the probabilities of a rational model, one fraction per line; the UMB of stormpy 2.0 has none."""
+def fraction_texts(model: Any) -> list[str]:
+    """Give the probabilities of a rational model as text, row by row; stormpy 2.0 cannot write them as UMB."""
     matrix = model.transition_matrix
-    rows = range(matrix.nr_rows)
-    path.write_text("\n".join(str(entry.value) for row in rows for entry in matrix.get_row(row)))
+    return [str(entry.value) for row in range(matrix.nr_rows) for entry in matrix.get_row(row)]
 
 
 def work(job: Mapping[str, Any]) -> None:
@@ -76,7 +75,7 @@ def work(job: Mapping[str, Any]) -> None:
         raise Refusal(f"{Path(job['path']).name} has {len(model.initial_states)} initial states; it needs exactly one")
     export_to_umb(model, str(folder / "model.umb"))
     if job["exact"]:
-        write_fractions(build(program, exact=True), folder / "fractions.txt")
+        (folder / "fractions.txt").write_text("\n".join(fraction_texts(build(program, exact=True))))
 
 
 def limit_memory(size: int | None) -> None:
