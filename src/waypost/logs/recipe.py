@@ -120,6 +120,9 @@ def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
     for key in given:
         if key not in KEYS:
             raise LogError(str(unknown_name("entry", str(key), KEYS, where)))
+    for key, kind, form in (("step", list, "[[step]]"), ("columns", dict, "[columns]")):
+        if not isinstance(given.get(key, kind()), kind):
+            raise LogError(f"{where}: {key} is written as a table, {form}")
     eps = given.get("eps")
     if eps is not None and (isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 < eps <= 2):
         raise LogError(f"{where}: eps is a number above 0 and up to 2, not {eps!r}")

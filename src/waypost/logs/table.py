@@ -65,7 +65,10 @@ def detect_delimiter(sample: str) -> str:
         lines = lines[:-1] or lines
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter) if row}
+        try:
+            widths = {len(row) for row in csv.reader(lines, delimiter=delimiter, strict=True) if row}
+        except csv.Error:  # a quote closes in the middle of a field: not this delimiter
+            continue
         if len(widths) == 1 and max(widths) > most:
             best, most = delimiter, max(widths)
     return best

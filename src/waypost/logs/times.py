@@ -9,6 +9,7 @@ import numpy as np
 
 from waypost.errors import LogError, require
 
+_HINT = "; give the form, as in time_format='%d/%m/%Y %H:%M:%S' (--column time_format=...)"
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
 _YEAR_LAST = re.compile(
@@ -43,10 +44,8 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
             times = pandas.to_datetime(text, format=_year_last(text, where), utc=True, errors="coerce")
     bad = np.flatnonzero(times.isna().to_numpy() & text.notna().to_numpy())
     if len(bad):
-        raise LogError(
-            f"{where} has {text.iloc[bad[0]]!r} in row {bad[0] + 1}, which is no timestamp"
-            f"{f' of the form {time_format!r}' if time_format else '; give the form with time_format (--column time_format=...)'}"
-        )
+        form = f" of the form {time_format!r}" if time_format else _HINT
+        raise LogError(f"{where} has {text.iloc[bad[0]]!r} in row {bad[0] + 1}, which is no timestamp{form}")
     return times.astype("datetime64[us, UTC]"), _offsets(pandas, text)
 
 
@@ -91,10 +90,7 @@ def _year_last(text: Any, where: str) -> str:
         if value is None:
             continue
         if found is None:
-            raise LogError(
-                f"{where} has {value!r}, which is no timestamp; give its form with time_format (--column time_format=...), "
-                f"for example '%d/%m/%Y %H:%M:%S'"
-            )
+            raise LogError(f"{where} has {value!r}, which is no timestamp{_HINT}")
         firsts.add(int(found[1]))
         seconds.add(int(found[3]))
     if found is None:
@@ -102,8 +98,7 @@ def _year_last(text: Any, where: str) -> str:
     day_first, month_first = max(firsts) > 12, max(seconds) > 12
     if day_first == month_first:
         raise LogError(
-            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; "
-            f"say which is which with time_format (--column time_format=...), for example '%d/%m/%Y %H:%M:%S'"
+            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart{_HINT}"
         )
     day = "%d{0}%m{0}" if day_first else "%m{0}%d{0}"
     form = day.format(found[2]) + ("%Y" if len(found[4]) == 4 else "%y")
