@@ -1,0 +1,177 @@
+"""Agents without a model: what they do, recorded.
+
+`rollouts` lets a policy play in any Gymnasium environment and writes down every episode as an input/output trace::
+
+    ["start of the lake", ("down", "ice"), ("right", "ice"), ("down", "positive")]
+
+An *abstraction* says what an observation is called; states with the same name count as the same. From traces there are
+two ways to an MDP: `count_mdp`, one state per name, and `waypost.learn.learn_mdp` (IOAlergia), which tells states apart
+by what happens next. `rollout_frame` is the event log that process mining tools read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import FormatError, require
+from waypost.model import MDP
+
+Trace = list[str | tuple[str, str]]  # the first name, then (action, name) for every step
+POSITIVE, NEGATIVE = "positive", "negative"
+
+
+@dataclass(frozen=True)
+class Episode:
+    """How an episode ended."""
+
+    steps: int
+    total_reward: float
+    last_reward: float
+    terminated: bool  # by the environment's rules
+    truncated: bool  # by a limit on its length
+
+
+def rewarded(episode: Episode) -> str:
+    """Call an episode positive if its rewards add up to more than nothing."""
+    return POSITIVE if episode.total_reward > 0 else NEGATIVE
+
+
+def rollouts(
+    env: Any,
+    policy: Any,
+    *,
+    episodes: int,
+    abstraction: Callable[[Any], Any] = str,
+    outcome: Callable[[Episode], str] = rewarded,
+    actions: Sequence[str] | None = None,
+    seed: int = 0,
+    max_steps: int = 10_000,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Trace]:
+    """Record episodes of a policy as input/output traces; the last step of each leads to its outcome.
+
+    Parameters
+    ----------
+    policy
+        A function from observations to actions, an agent with ``predict`` (stable-baselines3), or None for one that
+        plays at random.
+    abstraction
+        What an observation is called.
+    outcome
+        What the end of an episode is called; by default ``positive`` if the rewards add up to more than 0.
+    actions
+        Names of the actions, by number.
+    seed
+        Of the environment and of random play.
+    progress
+        Called with the number of episodes done and their total.
+
+    >>> import gymnasium
+    >>> env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    >>> rollouts(env, lambda state: 2, episodes=1, actions=["left", "down", "right", "up"], max_steps=3)
+    [['0', ('right', '1'), ('right', '2'), ('right', 'negative')]]
+    """
+    act = _policy(env, policy)
+    env.action_space.seed(seed)
+    traces: list[Trace] = []
+    for episode in range(episodes):
+        observation, _ = env.reset(seed=seed if episode == 0 else None)
+        trace: Trace = [str(abstraction(observation))]
+        rewards: list[float] = []
+        ended = cut = False
+        while not (ended or cut):
+            action = act(observation)
+            observation, reward, ended, cut, _ = env.step(action)
+            rewards.append(float(reward))
+            cut = cut or len(rewards) >= max_steps
+            done = ended or cut
+            end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut)) if done else None
+            name = str(abstraction(observation)) if end is None else outcome(end)
+            trace.append((_name(action, actions), name))
+        traces.append(trace)
+        if progress is not None:
+            progress(episode + 1, episodes)
+    return traces
+
+
+def count_mdp(traces: Sequence[Trace]) -> MDP:
+    """MDP with one state per name, whose probabilities are the frequencies in the traces; the counts are kept.
+
+    >>> mdp = count_mdp([["s", ("try", "positive")], ["s", ("try", "s"), ("try", "negative")]])
+    >>> mdp.states, mdp.counts.tolist(), [str(p) for p in mdp.exact]
+    (('s', 'positive', 'negative'), [1, 1, 1, 0, 0], ['1/3', '1/3', '1/3', '1', '1'])
+    """
+    first = {str(trace[0]) for trace in traces if trace}
+    if len(first) != 1:
+        raise FormatError(
+            f"the episodes begin in {len(first)} different states; let the abstraction call them the same"
+        )
+    position: dict[str, int] = {first.pop(): 0}
+    seen: dict[tuple[int, str, int], int] = {}
+    for trace in traces:
+        here = 0
+        for step in trace[1:]:
+            action, name = step[0], step[1]
+            there = position.setdefault(name, len(position))
+            seen[here, action, there] = seen.get((here, action, there), 0) + 1
+            here = there
+    ranked = sorted(seen)
+    rows = list(dict.fromkeys((state, action) for state, action, _ in ranked))
+    row = {pair: k for k, pair in enumerate(rows)}
+    totals = [0] * len(rows)
+    for state, action, there in ranked:
+        totals[row[state, action]] += seen[state, action, there]
+    exact = [Fraction(seen[key], totals[row[key[:2]]]) for key in ranked]
+    return MDP.from_triplets(
+        [row[key[:2]] for key in ranked],
+        [there for _, _, there in ranked],
+        [float(p) for p in exact],
+        first_choice=np.searchsorted([state for state, _ in rows], np.arange(len(position) + 1)),
+        states=list(position),
+        actions=[action for _, action in rows],
+        initial=0,
+        exact=exact,
+        counts=[seen[key] for key in ranked],
+    )
+
+
+def rollout_frame(traces: Sequence[Trace]) -> Any:
+    """Event log of the traces as a pandas DataFrame with the columns of the XES standard, one row per step.
+
+    >>> rollout_frame([["s", ("try", "positive")]]).to_dict("records")
+    [{'case:concept:name': 'episode 1', 'concept:name': 'try', 'state': 's', 'case:outcome': 'positive'}]
+    """
+    pandas = require("pandas", "table", "rollout_frame()")
+    rows = []
+    for number, trace in enumerate(traces, 1):
+        here, outcome = str(trace[0]), trace[-1][1]
+        for step in trace[1:]:
+            rows.append((f"episode {number}", step[0], here, outcome))
+            here = step[1]
+    return pandas.DataFrame(rows, columns=["case:concept:name", "concept:name", "state", "case:outcome"])
+
+
+def _policy(env: Any, policy: Any) -> Callable[[Any], Any]:
+    if policy is None:
+        return lambda _: env.action_space.sample()
+    if hasattr(policy, "predict"):
+        return lambda observation: policy.predict(observation, deterministic=True)[0]
+    if not callable(policy):
+        raise FormatError(f"a {type(policy).__name__} is no policy; give a function from observations to actions")
+    return policy  # type: ignore[no-any-return]
+
+
+def _name(action: Any, names: Sequence[str] | None) -> str:
+    number = (
+        action.item()
+        if isinstance(action, np.generic) or (isinstance(action, np.ndarray) and action.ndim == 0)
+        else action
+    )
+    if names is None or not isinstance(number, int):
+        return str(number)
+    return names[number]

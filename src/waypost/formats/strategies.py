@@ -1,0 +1,292 @@
+"""Strategies in and out: by name, from Storm, from PRISM, from a function, from a Q-table, from a trained agent.
+
+`read_strategy` takes any of them, so that importance can be asked for *this* agent::
+
+    strategy = read_strategy(mdp, agent)
+    state_importance(mdp, target="goal", scope=strategy)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import StrategyError, unknown_name
+from waypost.formats.lexical import probability, read_text
+from waypost.formats.writing import write_text
+from waypost.model import MDP, Strategy
+from waypost.model.expressions import read_valuations
+
+_PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
+
+
+def read_strategy(mdp: MDP, source: Any) -> Strategy:
+    """Strategy of an MDP, from whatever describes one.
+
+    Parameters
+    ----------
+    source
+        A file (our JSON, Storm's scheduler JSON, or PRISM's export of actions or indices); a mapping
+        ``{state: action or {action: probability}}``; a function from state names to the same; a Q-table, one row per
+        state and one column per action; or an agent of stable-baselines3 for a tabular environment.
+
+    >>> from waypost.cases import loan
+    >>> impatient = read_strategy(loan(), lambda state: {"s0": "Apply", "Rework": "Quit"}.get(state, "Consult"))
+    Traceback (most recent call last):
+    ...
+    waypost.errors.NameUnknownError: no action 'Consult' in state 'Consultation'; known actions: Apply, Angry
+    """
+    if isinstance(source, Strategy):
+        return source
+    if isinstance(source, str | Path):
+        return _from_text(mdp, read_text(Path(source)), Path(source).name)
+    if isinstance(source, Mapping):
+        return Strategy.from_dict(mdp, source)
+    if hasattr(source, "predict"):
+        return strategy_from_agent(mdp, source)
+    if isinstance(source, np.ndarray | list):
+        return strategy_from_q_table(mdp, np.asarray(source))
+    if callable(source):
+        return strategy_from_function(mdp, source)
+    raise StrategyError(
+        f"a {type(source).__name__} is no strategy we know; give a file, a mapping, a function or a Q-table"
+    )
+
+
+def strategy_from_function(mdp: MDP, choose: Callable[[str], Any]) -> Strategy:
+    """Ask a function what to do in every state that has a choice: an action, or a distribution over actions.
+
+    >>> from waypost.cases import loan
+    >>> careful = strategy_from_function(loan(), lambda state: {"s0": "Consult", "Error": "Quit"}.get(state) or
+    ...     ("Submit" if state == "Rework" else "Apply"))
+    >>> careful.to_dict()["Rework"]
+    {'Submit': 1.0}
+    """
+    several = np.flatnonzero(np.diff(mdp.first_choice) > 1).tolist()
+    return Strategy.from_dict(mdp, {mdp.states[s]: choose(mdp.states[s]) for s in several})
+
+
+def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
+    """Take the action of the greatest value in every state; the first of equals.
+
+    Row `s` belongs to state `s`, column `a` to its choice `a`, as in models made by `from_gymnasium` and `from_tensor`.
+
+    >>> mdp = MDP.from_dict({"s": {"wait": "s", "go": "t"}, "t": {}}, initial="s")
+    >>> strategy_from_q_table(mdp, np.array([[0.1, 0.9], [0, 0]])).to_dict()["s"]
+    {'go': 1.0}
+    """
+    table = np.asarray(values, float)
+    owned = np.diff(mdp.first_choice)
+    if table.ndim != 2 or np.isnan(table).any():
+        raise StrategyError("a Q-table has one row per state and one column per action, all numbers")
+    choice = np.zeros(mdp.n_states, np.int64)
+    for s in np.flatnonzero(owned > 1).tolist():
+        if s >= len(table) or owned[s] != table.shape[1]:
+            raise StrategyError(
+                f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
+                f"{owned[s]} actions"
+            )
+        choice[s] = int(np.argmax(table[s]))
+    return Strategy.deterministic_of(mdp, mdp.first_choice[:-1] + choice)
+
+
+def strategy_from_agent(mdp: MDP, agent: Any, *, deterministic: bool = True) -> Strategy:
+    """Ask a stable-baselines3 agent, trained on the tabular environment the MDP was made from, in every state.
+
+    With ``deterministic=False``, a policy that draws its actions gives their probabilities.
+    """
+    several = np.flatnonzero(np.diff(mdp.first_choice) > 1)
+    if deterministic:
+        actions = np.asarray(agent.predict(several, deterministic=True)[0]).reshape(-1)
+        return Strategy.deterministic_of(mdp, _numbered(mdp, several, actions))
+    policy = agent.policy
+    if not hasattr(policy, "get_distribution"):
+        raise StrategyError("this agent has no distribution over actions; use deterministic=True")
+    tensor = policy.obs_to_tensor(several)[0]
+    odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
+    taken = np.zeros(mdp.n_choices)
+    taken[mdp.first_choice[:-1][np.diff(mdp.first_choice) == 1]] = 1.0
+    for row, s in enumerate(several.tolist()):
+        first, last = mdp.first_choice[s], mdp.first_choice[s + 1]
+        if last - first != odds.shape[1]:
+            raise StrategyError(f"the agent has {odds.shape[1]} actions, state {mdp.states[s]!r} has {last - first}")
+        taken[first:last] = odds[row] / odds[row].sum()
+    return Strategy.memoryless(mdp, taken)
+
+
+def write_strategy(strategy: Strategy, path: Path | str) -> None:
+    """Write a strategy as JSON by name, which `read_strategy` gives back."""
+    write_text(path, json.dumps(strategy.to_dict(), indent=1, ensure_ascii=False) + "\n")
+
+
+def storm_scheduler(strategy: Strategy) -> str:
+    """Write a memoryless strategy as Storm writes a scheduler: choices by index, states by valuation or number.
+
+    >>> from waypost.cases import loan
+    >>> json.loads(storm_scheduler(Strategy.uniform(loan())))[0]
+    {'c': [{'index': 0, 'labels': ['Apply'], 'prob': 0.5}, {'index': 1, 'labels': ['Consult'], 'prob': 0.5}], 's': 0}
+    """
+    mdp, taken = strategy.mdp, _memoryless(strategy)
+    variables = read_valuations(mdp.states)
+    entries = []
+    for s in range(mdp.n_states):
+        choices = [c for c in range(mdp.first_choice[s], mdp.first_choice[s + 1]) if taken[c]]
+        valuation = {
+            x: v.values[s].item() if v.values.dtype != object else v.values[s]
+            for x, v in variables.items()
+            if v.defined[s]
+        }
+        entries.append({
+            "c": [{"index": c, "labels": [mdp.actions[c]], "prob": float(taken[c])} for c in choices],
+            "s": valuation or s,
+        })  # fmt: skip
+    return json.dumps(entries, indent=4, ensure_ascii=False) + "\n"
+
+
+def prism_strategy(strategy: Strategy) -> str:
+    """Write a memoryless strategy as PRISM exports one: ``state:action``, or ``state=p:action+...`` where it is random.
+
+    >>> from waypost.cases import loan
+    >>> prism_strategy(Strategy.uniform(loan())).splitlines()[:2]
+    ['0=0.5:Apply+0.5:Consult', '1:Provider']
+    """
+    mdp, taken = strategy.mdp, _memoryless(strategy)
+    lines = []
+    for s in range(mdp.n_states):
+        choices = [c for c in range(mdp.first_choice[s], mdp.first_choice[s + 1]) if taken[c]]
+        if len(choices) == 1:
+            lines.append(f"{s}:{mdp.actions[choices[0]]}")
+        else:
+            lines.append(f"{s}=" + "+".join(f"{float(taken[c])!r}:{mdp.actions[c]}" for c in choices))
+    return "\n".join(lines) + "\n"
+
+
+def _memoryless(strategy: Strategy) -> NDArray[np.float64]:
+    if strategy.memory != 1:
+        raise StrategyError("this strategy has memory, which only our JSON can write (write_strategy)")
+    return strategy.modes[0]
+
+
+def _from_text(mdp: MDP, text: str, name: str) -> Strategy:
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise StrategyError(f"{name} is no JSON: {str(error)[:100]}") from None
+        return _from_storm(mdp, given, name) if isinstance(given, list) else Strategy.from_dict(mdp, given)
+    return _from_prism(mdp, text, name)
+
+
+def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Give the choices that action numbers mean in states that have several."""
+    choice = mdp.first_choice[:-1].copy()
+    for s, number in zip(states.tolist(), numbers.tolist(), strict=True):
+        if not 0 <= number < mdp.first_choice[s + 1] - mdp.first_choice[s]:
+            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
+        choice[s] += int(number)
+    return choice
+
+
+def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
+    """Read Storm's scheduler: ``[{"s": valuation or number, "c": [{"index": ..., "labels": [...], "prob": ...}]}]``."""
+    by_values = {frozenset(_split(state)): s for s, state in enumerate(mdp.states)}
+    taken = np.zeros(mdp.n_choices)
+    indexed: list[tuple[int, int, float]] = []
+    for entry in given:
+        if not isinstance(entry, dict) or not isinstance(entry.get("c"), list) or "s" not in entry:
+            raise StrategyError(f'{name} is no scheduler of Storm: every entry needs "s" and "c"')
+        if entry.get("m", 0) != 0:
+            raise StrategyError(f"{name} is a scheduler with memory, which is not read; ask Storm for a memoryless one")
+        s = _storm_state(mdp, entry["s"], by_values)
+        first, last = int(mdp.first_choice[s]), int(mdp.first_choice[s + 1])
+        names = mdp.actions[first:last]
+        for part in entry["c"]:
+            odds = part.get("prob", 1) if isinstance(part, dict) else None
+            if isinstance(odds, bool) or not isinstance(odds, int | float):
+                raise StrategyError(f"{name} has a choice without a probability in state {mdp.states[s]!r}")
+            label = "+".join(sorted(map(str, part.get("labels") or [])))
+            if label in names:
+                taken[first + names.index(label)] += odds
+            else:
+                indexed.append((s, part.get("index", -1), float(odds)))
+    return _with_indexed(mdp, taken, indexed, name)
+
+
+def _with_indexed(mdp: MDP, taken: NDArray[np.float64], indexed: list[tuple[int, int, float]], name: str) -> Strategy:
+    """Add choices given by number, through the whole model or within each state."""
+    first = mdp.first_choice
+    through = all(isinstance(k, int) and first[s] <= k < first[s + 1] for s, k, _ in indexed)
+    for s, k, odds in indexed:
+        c = k if through else int(first[s]) + k if isinstance(k, int) else -1
+        if not first[s] <= c < first[s + 1]:
+            raise StrategyError(
+                f"{name} takes choice {k} in state {mdp.states[s]!r}, which has {first[s + 1] - first[s]}"
+            )
+        taken[c] += odds
+    said: dict[str, dict[str, float]] = {}
+    for c in np.flatnonzero(taken).tolist():
+        said.setdefault(mdp.states[mdp.choice_state[c]], {})[mdp.actions[c]] = float(taken[c])
+    return Strategy.from_dict(mdp, said)
+
+
+def _split(state: str) -> list[str]:
+    return state.split(", ")
+
+
+def _storm_state(mdp: MDP, given: Any, by_values: Mapping[frozenset[str], int]) -> int:
+    if isinstance(given, int) and not isinstance(given, bool):
+        if not 0 <= given < mdp.n_states:
+            raise StrategyError(f"the scheduler speaks of state number {given}, the model has {mdp.n_states}")
+        return given
+    if isinstance(given, dict):
+        values = frozenset(f"{x}={str(v).lower() if isinstance(v, bool) else v}" for x, v in given.items())
+        if values in by_values:
+            return by_values[values]
+    text = ", ".join(f"{x}={v}" for x, v in given.items()) if isinstance(given, dict) else str(given)
+    raise unknown_name("state", text, mdp.states)
+
+
+def _from_prism(mdp: MDP, text: str, name: str) -> Strategy:
+    """Read PRISM's export: lines ``3:east``, ``(1,2):east``, ``3:0`` (by index) or ``3=0.5:east+0.5:west``."""
+    variables = read_valuations(mdp.states)
+    rows = list(zip(*(v.values.tolist() for v in variables.values()), strict=True)) if variables else []
+    by_tuple = {tuple(str(v).lower() for v in row): s for s, row in enumerate(rows)}
+    taken = np.zeros(mdp.n_choices)
+    indexed: list[tuple[int, int, float]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        match = _PRISM_LINE.match(line.strip())
+        if match is None:
+            raise StrategyError(f"{name} line {number}: expected 'state:action', found {line[:60]!r}")
+        s = _prism_state(mdp, match[1], by_tuple)
+        for action, odds in _prism_choice(match[2], f"{name} line {number}"):
+            if action.isdigit() and action not in mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]:
+                indexed.append((s, int(action[:15]), odds))
+            else:
+                taken[mdp.choice(s, action)] += odds
+    local = [(s, int(mdp.first_choice[s]) + k, odds) for s, k, odds in indexed]
+    return _with_indexed(mdp, taken, local, name)
+
+
+def _prism_state(mdp: MDP, text: str, by_tuple: Mapping[tuple[str, ...], int]) -> int:
+    if text.startswith("("):
+        values = tuple(part.strip() for part in text[1:-1].split(","))
+        if values in by_tuple:
+            return by_tuple[values]
+    elif int(text) < mdp.n_states:
+        return int(text)
+    raise StrategyError(f"the strategy speaks of state {text[:60]}, which the model does not have")
+
+
+def _prism_choice(text: str, where: str) -> list[tuple[str, float]]:
+    parts = [part.split(":", 1) for part in text.split("+")]
+    if all(len(part) == 2 and re.fullmatch(r"[\d.eE/-]+", part[0]) for part in parts):
+        return [(action, probability(odds, where)) for odds, action in parts]
+    return [(text, 1.0)]
