@@ -15,7 +15,7 @@ from waypost.report.layout import Layout, place
 from waypost.report.reading import Kind, captions, kinds, ranking
 from waypost.report.view import View, important_part, reached_by
 
-WITNESSED = 60  # states whose witness strategies are in the page
+WITNESSED = (12, 60)  # states whose witness strategies are in the page: of a large model, of a small one
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
 TRANSITIONS = 200_000  # a larger model stays outside; its pictures and numbers are in
 STATES = 60_000  # of a model with more states, the most important are in
@@ -119,7 +119,9 @@ def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
     """Witness strategies of the most important states, as lists of choices where there is a choice."""
     found: dict[int, dict[str, list[Any]]] = {}
     budget = WITNESS_ENTRIES
-    for position in ranking(explanation)[:WITNESSED].tolist():
+    few, many = WITNESSED
+    states = min(many, max(few, TRANSITIONS // explanation.mdp.transitions.nnz))
+    for position in ranking(explanation)[:states].tolist():
         state = int(explanation.asked[position])
         name = explanation.mdp.states[state]
         packed = {}
@@ -175,7 +177,7 @@ def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[
 def node_size(called: str, name: str) -> tuple[float, float]:
     """Width and height of a state's box."""
     sub = 0 if called == name else len(name)
-    return float(min(178, max(64, 24 + 7.4 * len(called), 20 + 5.6 * sub))), 42.0 if sub else 34.0
+    return float(min(178, max(64, 22 + 7.8 * len(called), 20 + 6.0 * sub))), 42.0 if sub else 34.0
 
 
 def _geometry(layout: Layout) -> dict[str, Any]:

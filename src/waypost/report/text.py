@@ -167,23 +167,21 @@ def _lead(explanation: Explanation, target: str) -> str:
 
 
 def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
-    whatever = _WHATEVER[scope]
+    whatever, fixed = _WHATEVER[scope], scope == "strategy"
+    runs = f"the runs that reach {target}"
+    depends = f" {whatever}." if fixed else ", and how many depends on the choices made."
     return {
-        Kind.INDISPENSABLE: ("Indispensable", f"Every run that reaches {target} passes these, {whatever}."),
-        Kind.IMPORTANT: (
-            "Important",
-            f"At least {percent(IMPORTANT)} of the runs that reach {target} pass these, {whatever}.",
+        Kind.INDISPENSABLE: (
+            "Always passed" if fixed else "Indispensable",
+            f"Every run that reaches {target} passes these, {whatever}.",
         ),
-        Kind.OPTIONAL: (
-            "Optional",
-            f"Some of the runs that reach {target} pass these"
-            + (", and how many depends on the choices made." if scope != "strategy" else f" {whatever}."),
+        Kind.IMPORTANT: ("Important", f"At least {percent(IMPORTANT)} of {runs} pass these, {whatever}."),
+        Kind.OPTIONAL: ("Sometimes passed" if fixed else "Optional", f"Some of {runs} pass these{depends}"),
+        Kind.MARGINAL: ("Marginal", f"At most {percent(MARGINAL)} of {runs} pass these, {whatever}."),
+        Kind.DETRIMENTAL: (
+            "Not passed" if fixed else "To avoid",
+            f"No run that reaches {target} passes these, {whatever}.",
         ),
-        Kind.MARGINAL: (
-            "Marginal",
-            f"At most {percent(MARGINAL)} of the runs that reach {target} pass these, {whatever}.",
-        ),
-        Kind.DETRIMENTAL: ("To avoid", f"No run that reaches {target} passes these, {whatever}."),
     }[kind]
 
 
@@ -236,9 +234,8 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) 
 
 
 def _share(bounds: Bounds) -> str:
-    if bounds.lower == bounds.upper:
-        return percent(bounds.upper)
-    return f"{percent(bounds.lower)} to {percent(bounds.upper)}"
+    low, high = percent(bounds.lower), percent(bounds.upper)
+    return high if low == high else f"{low} to {high}"
 
 
 def as_text(summary: Summary, width: int = 44) -> str:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.importance.results import Explanation
-from waypost.model import MDP, Strategy
+from waypost.model import MDP, Strategy, induced_chain
 from waypost.report.reading import ranking
 
 SHOWN = 60  # more states than this make a picture that nobody reads
@@ -121,18 +122,16 @@ def _nearest(graph: csr_array, start: int, shown: NDArray[np.bool_]) -> int | No
 
 
 def reached_by(strategy: Strategy) -> NDArray[np.bool_]:
-    """(M, S) the states a run can be in, mode by mode."""
-    mdp = strategy.mdp
-    reached = np.zeros((strategy.memory, mdp.n_states), bool)
-    reached[strategy.start, mdp.initial] = True
-    queue = [(strategy.start, mdp.initial)]
-    indptr, indices = mdp.transitions.indptr, mdp.transitions.indices
-    for mode, state in queue:  # grows while it is read
-        first, last = mdp.first_choice[state : state + 2]
-        for choice in (first + np.flatnonzero(strategy.modes[mode][first:last])).tolist():
-            successors = indices[indptr[choice] : indptr[choice + 1]]
-            after = strategy.update[mode][successors]
-            fresh = ~reached[after, successors]
-            reached[after[fresh], successors[fresh]] = True
-            queue += zip(after[fresh].tolist(), successors[fresh].tolist(), strict=True)
-    return reached
+    """(M, S) the states a run can be in under a strategy, mode by mode."""
+    mdp, n = strategy.mdp, strategy.mdp.n_states
+    rows, columns = [], []
+    for mode, probabilities in enumerate(strategy.modes):
+        chain = induced_chain(mdp, probabilities).tocoo()
+        rows.append(mode * n + chain.row)
+        columns.append(strategy.update[mode][chain.col] * n + chain.col)
+    arrows = (np.concatenate(rows), np.concatenate(columns))
+    graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(strategy.memory * n, strategy.memory * n))
+    found = breadth_first_order(graph, strategy.start * n + mdp.initial, return_predecessors=False)
+    reached = np.zeros(strategy.memory * n, bool)
+    reached[found] = True
+    return reached.reshape(strategy.memory, n)

@@ -106,7 +106,7 @@ class Graph {
     const caption = page.caption(state);
     const name = page.data.states[state];
     const sub = bare || caption === name ? "" : name;
-    const room = Math.floor((w - 16) / 7);
+    const room = Math.floor((w - 14) / 7.8);
     const made = element("g", {
       class: "node", tabindex: 0, role: "button", transform: `translate(${x - w / 2},${y - h / 2})`, "data-state": state,
       onclick: () => { if (!this.moved) page.press(state); },

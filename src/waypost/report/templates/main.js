@@ -28,6 +28,17 @@ class Page {
     return { first: sums(model.choices), ptr: sums(model.rows), succ: Int32Array.from(model.succ), prob: Float64Array.from(model.prob) };
   }
 
+  importanceOf(packed, targets, path) {
+    // the importance of any path of any model, for programs that drive the page
+    const model = arena(this.unpacked(packed));
+    const mask = new Uint8Array(model.n);
+    for (const s of targets) mask[s] = 1;
+    const work = pathImportance(model, mask, path);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  }
+
   // --- what the data says ---
   caption(state) { return this.data.captions[state] || this.data.states[state]; }
   labels(state) { return this.labelsOf.get(state) || []; }

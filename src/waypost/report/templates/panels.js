@@ -165,7 +165,7 @@ class PathBuilder {
       else setTimeout(slice);
     };
     this.answer.replaceChildren(element("p", { class: "muted" }, "Computing…"));
-    slice();
+    setTimeout(slice, 20);
   }
 
   tell(result) {

@@ -137,6 +137,7 @@ function* reachability(model, target, forced, maximise) {
   // lower and upper bound on the greatest (or least) probability of the target, for every state
   const may = allowed(model, forced);
   const zero = neverReaching(model, may, target, maximise);
+  yield;
   const lower = new Float64Array(model.n);
   const upper = new Float64Array(model.n);
   const open = new Uint8Array(model.n);
@@ -146,6 +147,7 @@ function* reachability(model, target, forced, maximise) {
     open[s] = target[s] || zero[s] ? 0 : 1;
   }
   const ends = maximise ? endComponents(model, may, open) : { sets: [], stays: null };
+  yield;
   const endOf = new Int32Array(model.n).fill(-1);
   ends.sets.forEach((members, id) => members.forEach((s) => { endOf[s] = id; }));
   const value = (v, c) => { let sum = 0; for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) sum += model.prob[k] * v[model.succ[k]]; return sum; };
@@ -178,7 +180,7 @@ function* reachability(model, target, forced, maximise) {
       }
       for (const id of inside) deflate(id);
       if (gap <= TIGHT || moved <= 1e-16) break;
-      if ((work += members.length) > 20000) { work = 0; yield; }
+      if ((work += members.length) > 5000) { work = 0; yield; }
     }
   }
   return { lower, upper, zero };

@@ -45,7 +45,7 @@ class Table {
     const left = all.length - body.length;
     this.host.replaceChildren(
       element("table", { id: "states" }, element("caption", {}, sort.key === "rank" ? `${counted(all.length, "state")}, most important first` : counted(all.length, "state")), element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
-      element("div", { class: "table-more" }, left > 0 ? element("button", { type: "button", onclick: () => { this.rows += 300; this.show(); } }, `Show ${Math.min(300, left)} more`) : "", left > 0 ? element("span", { class: "muted" }, `${left.toLocaleString("en")} not listed`) : ""));
+      element("div", { class: "table-more" }, left > 0 ? element("button", { type: "button", onclick: () => { this.rows += 100; this.show(); } }, `Show ${Math.min(100, left)} more`) : "", left > 0 ? element("span", { class: "muted" }, `${left.toLocaleString("en")} not listed`) : ""));
   }
 
   cell(column, state) {

@@ -1,0 +1,148 @@
+"""Explanations to report on, and a real browser to look at them with."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from waypost.cases import gridworld, loan
+from waypost.importance import Explanation, explain
+from waypost.model import MDP
+from waypost.report import render_html
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+
+
+@pytest.fixture(scope="session")
+def granted() -> Explanation:
+    return explain(loan(), target="Granted")
+
+
+@pytest.fixture(scope="session")
+def world() -> Explanation:
+    return explain(gridworld(), target="goal")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Explanation:
+    """A process whose every name was chosen to do harm."""
+    names = {
+        "start": '"><svg onload=alert(2)>',
+        "bad": HOSTILE,
+        "formula": '=HYPERLINK("http://x","y")',
+        "math": "$\\frac{1}{0}$ 💥",
+        "ansi": "\x1b[31mred\u202e\u2028",
+        "goal": "{{ 7*7 }} & <b>goal</b>",
+    }
+    n = names
+    mdp = MDP.from_dict(
+        {
+            n["start"]: {"+cmd|' /C calc'!A0": {n["bad"]: "0.5", n["formula"]: "0.5"}, "<i>": n["ansi"]},
+            n["bad"]: {"@SUM(1)": n["math"]},
+            n["formula"]: {"go": n["math"]},
+            n["math"]: {"go": n["goal"]},
+            n["ansi"]: {"a\nb": n["goal"], "c": n["start"]},
+            n["goal"]: {},
+        },
+        initial=n["start"],
+        labels={"-2+3<script>alert(3)</script>": [n["bad"], n["formula"]], "__proto__": [n["math"]]},
+    )
+    return explain(mdp, target=n["goal"])
+
+
+class Browser:
+    """Chromium without a window; what it logs and what it asks the network for are kept."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.folder = folder
+
+    def open(self, html: str, *, width: int = 1280, height: int = 900) -> None:
+        path = self.folder / f"page{time.monotonic_ns()}.html"
+        path.write_text(html, encoding="utf-8", errors="backslashreplace")
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.log()
+        self.requests()
+        self.driver.get(path.as_uri())
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def text(self, selector: str) -> str:
+        return self.run("return document.querySelector(arguments[0]).innerText", selector)
+
+    def press(self, selector: str) -> None:
+        element = self.driver.find_element("css selector", selector)
+        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        element.click()
+
+    def node(self, name: str) -> str:
+        """Selector of a state's box in the picture."""
+        return f'.node[data-state="{self.run("return waypost.data.states.indexOf(arguments[0])", name)}"]'
+
+    def until(self, script: str, seconds: float = 20) -> Any:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.run(script)
+            if found:
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"still not so after {seconds} s: {script}")
+
+    def log(self) -> list[dict[str, Any]]:
+        """What the console said since the last call."""
+        return self.driver.get_log("browser")
+
+    def requests(self) -> list[str]:
+        """Addresses asked for since the last call, other than files and data."""
+        import json
+
+        found = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                found.append(message["params"]["request"]["url"])
+        return [url for url in found if not url.startswith(("file:", "data:", "chrome:"))]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    chromium, driver_path = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver_path:
+        pytest.skip("needs a real browser: apt-get install chromium chromium-driver")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('chromium')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver_path))
+    driver.set_script_timeout(60)
+    yield Browser(driver, tmp_path_factory.mktemp("pages"))
+    with contextlib.suppress(Exception):
+        driver.quit()
+
+
+@pytest.fixture(scope="session")
+def loan_page(granted: Explanation) -> str:
+    return render_html(granted)

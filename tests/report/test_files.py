@@ -1,0 +1,100 @@
+"""Files: the right numbers, nothing that runs, nothing half-written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from waypost.cases import loan
+from waypost.errors import FormatError
+from waypost.importance import explain
+from waypost.report import files, to_csv, to_excel, to_frame, to_json, to_markdown, to_parquet, write_report
+
+ENDINGS = ("json", "csv", "md", "txt", "xlsx", "parquet", "html", "svg", "png", "pdf")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_ending_says_the_format(tmp_path, granted, ending):
+    path = tmp_path / f"report.{ending}"
+    write_report(granted, path)
+    start = {"xlsx": b"PK", "parquet": b"PAR1", "png": b"\x89PNG", "pdf": b"%PDF", "html": b"<!doctype html>"}
+    assert path.read_bytes().startswith(start.get(ending, b""))
+    assert path.stat().st_size > 200
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_unknown_ending_is_refused_and_nothing_written(tmp_path, granted):
+    with pytest.raises(FormatError, match=r"ending must be one of .*\.csv"):
+        write_report(granted, tmp_path / "report.doc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path, granted):
+    with pytest.raises(FormatError, match="cannot write"):
+        write_report(granted, tmp_path / "nowhere" / "report.csv")
+    folder = tmp_path / "report.csv"
+    folder.mkdir()
+    with pytest.raises(FormatError, match="cannot write"):
+        write_report(granted, folder)
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_several_targets_go_into_a_page_only(tmp_path):
+    mdp = loan()
+    both = [explain(mdp, target="Granted"), explain(mdp, target="Rejected")]
+    write_report(both, tmp_path / "both.html")
+    with pytest.raises(FormatError, match="only"):
+        write_report(both, tmp_path / "both.csv")
+
+
+def test_numbers_in_every_format_are_the_numbers_of_the_explanation(granted):
+    want = granted.scopes["all"]["Error"].upper
+    table = {row["state"]: row for row in csv.DictReader(io.StringIO(to_csv(granted)))}
+    assert float(table["Error"]["all_upper"]) == want
+    document = {state["name"]: state for state in json.loads(to_json(granted))["states"]}
+    assert document["Error"]["all"]["upper"] == want
+    assert to_frame(granted).loc["Error", "all_upper"] == want
+    parquet = pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(to_parquet(granted))).to_pylist()
+    assert {row["state"]: row["all_upper"] for row in parquet}["Error"] == want
+    sheet = pytest.importorskip("openpyxl").load_workbook(io.BytesIO(to_excel(granted)))["importance"]
+    rows = list(sheet.values)
+    assert dict(zip(rows[0], next(row for row in rows if row[0] == "Error"), strict=True))[
+        "all_upper"
+    ] == pytest.approx(want, rel=1e-15)
+
+
+def test_exact_numbers_stay_fractions():
+    exact = explain(loan(), target="Granted", exact=True)
+    assert "98/953" in to_csv(exact)
+    assert "98/953" in to_json(exact)
+    parquet = pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(to_parquet(exact))).to_pylist()
+    assert {row["state"]: row["all_upper"] for row in parquet}["Error"] == "98/953"
+
+
+def test_formula_like_names_do_not_run_in_spreadsheets(hostile):
+    for row in csv.reader(io.StringIO(to_csv(hostile))):
+        assert not any(cell.startswith(("=", "+", "@", "\t", "\r")) for cell in row)
+        assert not any(cell.startswith("-") for cell in row[:3])
+    sheet = pytest.importorskip("openpyxl").load_workbook(io.BytesIO(to_excel(hostile)))["importance"]
+    for cells in sheet.iter_rows():
+        assert all(cell.data_type != "f" for cell in cells)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", " =1", "\r=1", "|cmd", "＝1"])
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
+    assert files.neutral(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["Application+", "a=b", "loc=26", "", "x-y", "'=1"])
+def test_ordinary_names_are_left_alone(text):
+    assert files.neutral(text) == text
+
+
+def test_a_markdown_table_has_as_many_cells_as_columns(hostile):
+    table = [line for line in to_markdown(hostile).splitlines() if line.startswith("|")]
+    cells = {len(line.replace("\\|", "").split("|")) for line in table}
+    assert len(table) == hostile.mdp.n_states + 2
+    assert len(cells) == 1

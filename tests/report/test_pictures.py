@@ -1,0 +1,91 @@
+"""Pictures: figures that show what the explanation says, whatever the names are."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from waypost.cases import loan
+from waypost.errors import ModelError, NameUnknownError
+from waypost.importance import group_importance
+from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, to_bytes
+from waypost.report.grid import RED, WHITE
+from waypost.report.palette import palette
+
+matplotlib = pytest.importorskip("matplotlib")
+
+
+def _texts(figure) -> set[str]:
+    return {text.get_text() for axis in figure.axes for text in axis.texts}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("draw", [plot_graph, plot_bars])
+def test_hostile_names_are_drawn_as_they_are(hostile, draw, theme):
+    """A dollar is a dollar, not mathematics; a missing glyph is a box, not a failure."""
+    assert b"<svg" in to_bytes(draw(hostile, theme=theme), "svg")
+
+
+def test_every_state_of_a_small_model_is_drawn(granted):
+    assert set(granted.mdp.states) <= _texts(plot_graph(granted, engine="layers"))
+
+
+def test_arrows_are_as_wide_as_they_are_likely_under_the_witness(granted):
+    """Under the witness of Consultation's upper bound 1, Consult is taken and Apply is not."""
+    figure = plot_graph(granted, witness=("Consultation", "upper"), engine="layers")
+    arrows = [p for p in figure.axes[0].patches if isinstance(p, matplotlib.patches.FancyArrowPatch)]
+    assert {round(arrow.get_linewidth(), 2) for arrow in arrows if arrow.get_alpha() == 1} >= {4.0}
+    faint = [arrow for arrow in arrows if arrow.get_alpha() != 1]
+    assert 0 < len(faint) < len(arrows)
+
+
+def test_an_unknown_scope_or_theme_is_refused(granted):
+    with pytest.raises(NameUnknownError, match="not explained"):
+        plot_graph(granted, scope="strategy")
+    with pytest.raises(NameUnknownError, match="theme"):
+        plot_graph(granted, theme="pink")
+
+
+def test_the_ramp_gets_darker_or_lighter_throughout():
+    """Lightness alone tells the values apart, so that no colour vision is needed."""
+    for theme in ("light", "dark"):
+        ramp = palette(theme).colours()
+        light = [sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), ramp(k / 20)[:3], strict=True)) for k in range(21)]
+        steps = [b - a for a, b in itertools.pairwise(light)]
+        assert all(step < 0 for step in steps) or all(step > 0 for step in steps)
+
+
+def _fields(figure) -> dict[tuple[int, int], str]:
+    found = {}
+    for patch in figure.axes[1].patches:
+        colour = matplotlib.colors.to_hex(patch.get_facecolor())
+        found[round(patch.get_x() + 0.5), round(patch.get_y() + 0.5)] = colour
+    return found
+
+
+def test_the_heat_map_is_that_of_the_paper(world):
+    """Start, key, goal and the three transfer fields are white, the six lava fields red, every other field teal."""
+    named = {str(field): names for field, names in fields_of(world.mdp).items()}
+    whole = group_importance(world.mdp, target="goal", scope="all", groups=named)
+    exact = {field: whole[str(field)] for field in fields_of(world.mdp)}
+    for figure in (plot_grid(world), plot_grid(world, fields=exact)):
+        found = _fields(figure)
+        white = {field for field, colour in found.items() if colour == WHITE}
+        red = {field for field, colour in found.items() if colour == RED}
+        assert white == {(1, 1), (1, 7), (7, 1), (3, 4), (4, 4), (5, 4)}
+        assert red == {(4, y) for y in range(1, 8) if y != 4}
+        assert len(set(found.values())) == 3
+        assert len(found) == 49
+
+
+def test_a_model_without_coordinates_says_what_to_do(granted):
+    with pytest.raises(ModelError, match="coordinates="):
+        plot_grid(granted)
+    placed = {name: (k, 0) for k, name in enumerate(loan().states)}
+    assert len(plot_grid(granted, coordinates=placed, numbers=True).axes) == 2
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_other_formats_are_written(granted, kind):
+    assert len(to_bytes(plot_bars(granted), kind)) > 1000
