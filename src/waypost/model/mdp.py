@@ -23,9 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from waypost.errors import ModelError, unknown_name
+from waypost.model.expressions import Variable, is_expression, read_valuations, states_where
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
 SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
+ROUNDING = 1e-14  # nearer than this a sum is 1 but for rounding, and stays: building a model twice changes nothing
 
 Probability = int | float | Fraction | str
 Target = str | Iterable[str]
@@ -83,6 +85,11 @@ class MDP:
         """(C,) the state that owns each choice."""
         return _frozen(np.repeat(np.arange(self.n_states), np.diff(self.first_choice)))
 
+    @cached_property
+    def variables(self) -> Mapping[str, Variable]:
+        """Variables that the state names give values to, as in ``x=1, y=2``."""
+        return MappingProxyType(read_valuations(self.states))
+
     def state(self, name: str) -> int:
         """Position of the state called `name`, or an error with the nearest name."""
         found = self.index.get(name)
@@ -99,13 +106,16 @@ class MDP:
         return int(first) + names.index(action)
 
     def where(self, target: Target) -> NDArray[np.bool_]:
-        """(S,) the states meant by a label, a state name, or several of them.
+        """(S,) the states meant by a label, a state name, an expression over variables, or several of them.
 
-        A name that is both a label and a state means the label.
+        A name that is both a label and a state means the label. Expressions are those of `model.expressions`.
 
         >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {}, "c": {}}, initial="a", labels={"end": ["b", "c"]})
         >>> mdp.where("end").tolist(), mdp.where(["a", "b"]).tolist()
         ([False, True, True], [True, True, False])
+        >>> mdp = MDP.from_dict({"x=0, y=2": {"go": "x=4, y=2"}, "x=4, y=2": {}}, initial="x=0, y=2")
+        >>> mdp.where("x>3 & y=2").tolist()
+        [False, True]
         """
         wanted = np.zeros(self.n_states, bool)
         for name in [target] if isinstance(target, str) else target:
@@ -113,6 +123,8 @@ class MDP:
                 wanted |= self.labels[name]
             elif name in self.index:
                 wanted[self.index[name]] = True
+            elif is_expression(str(name), self.variables) and (self.variables or '"' in str(name)):
+                wanted |= states_where(str(name), self.variables, self.labels, self.n_states)
             elif self.labels:
                 raise unknown_name("label or state", str(name), [*self.labels, *self.states])
             else:
@@ -197,7 +209,9 @@ class MDP:
                 actions.append(action)
         textual = any(isinstance(p, str | Fraction) for p in given)
         try:
-            exact = [Fraction(p if isinstance(p, str | Fraction | int) else repr(p)) for p in given] if textual else None
+            exact = (
+                [Fraction(p if isinstance(p, str | Fraction | int) else repr(p)) for p in given] if textual else None
+            )
             probabilities = np.array(exact if exact is not None else given, dtype=float)
         except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
             raise ModelError(f"a probability is not a number: {error}") from None
@@ -358,9 +372,7 @@ def _check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Seq
             raise ModelError(f"state {states[s]!r} has two actions called {twice!r}; give them different names")
 
 
-def _check_numbers(
-    first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries
-) -> None:
+def _check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries) -> None:
     if not len(entries.choice) == len(entries.successor) == len(entries.probability):
         raise ModelError("choice, successor and probability must have the same length")
     if len(entries.choice) and not (0 <= entries.choice.min() and entries.choice.max() < len(actions)):
@@ -368,7 +380,9 @@ def _check_numbers(
     bad = np.flatnonzero((entries.successor < 0) | (entries.successor >= len(states)))
     if len(bad):
         where = _where(int(entries.choice[bad[0]]), first, states, actions)
-        raise ModelError(f"{where} leads to state number {entries.successor[bad[0]]}, but there are {len(states)} states")
+        raise ModelError(
+            f"{where} leads to state number {entries.successor[bad[0]]}, but there are {len(states)} states"
+        )
     p = entries.probability
     bad = np.flatnonzero(~((p >= 0) & (p <= 1 + SUM_TOLERANCE)))
     if len(bad):
@@ -423,6 +437,7 @@ def _normalised(
         where = _where(int(bad[0]), first, states, actions)
         others = f" (and {len(bad) - 1} more like it)" if len(bad) > 1 else ""
         raise ModelError(f"{where} has probabilities summing to {sums[bad[0]]:.12g}, not 1{others}")
+    sums[np.abs(sums - 1) <= ROUNDING] = 1.0
     return np.asarray(probability / sums[row])
 
 
