@@ -6,7 +6,7 @@ Memoryless strategies alone would be the wrong oracle: the optima need to know w
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -98,14 +98,14 @@ def absolute(mdp: MDP, target: np.ndarray, s: int) -> tuple[Fraction, Fraction]:
 
 
 def path_importance(mdp: MDP, target: np.ndarray, path: list[int], choices: list[int]) -> tuple[Fraction, Fraction]:
-    """Least and greatest importance of a path, over strategies that follow it and differ once it is followed or left."""
+    """Least and greatest importance of a path, over strategies that follow it and then do as they like."""
     goal = {int(x): Fraction(1) for x in np.flatnonzero(target)}
     table = rows(mdp)
     for s, c in zip(path[:-1], choices, strict=True):
         table[s] = [table[s][c - int(mdp.first_choice[s])]]
     values = [expected(list(pick), goal) for pick in product(*table)]
     likely, aside = Fraction(1), []
-    for s, y in zip(path[:-1], path[1:], strict=True):
+    for s, y in pairwise(path):
         aside += [(likely * p, z) for z, p in table[s][0].items() if z != y]
         likely *= table[s][0][y]
     ratios = []

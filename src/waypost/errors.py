@@ -89,5 +89,5 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtraError(
-            f"{purpose} needs {module.split('.')[0]}, which is not installed; run: pip install 'waypost[{extra}]'"
+            f"{purpose} needs {module.partition('.')[0]}, which is not installed; run: pip install 'waypost[{extra}]'"
         ) from error

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import oracles
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import mdps
 
+import oracles
 import waypost
+from strategies import mdps
 from waypost.importance.facts import Facts
 from waypost.solve import Reach
 
@@ -21,8 +21,13 @@ MANY = settings(max_examples=400)
 def defined(mdp) -> np.ndarray:
     """Target mask of a model in which importance is defined."""
     target = mdp.where("goal")
-    assume(max(oracles.expected(chain, {int(t): Fraction(1) for t in np.flatnonzero(target)})[0]
-               for chain in oracles.strategies(mdp)) > 0)
+    assume(
+        max(
+            oracles.expected(chain, {int(t): Fraction(1) for t in np.flatnonzero(target)})[0]
+            for chain in oracles.strategies(mdp)
+        )
+        > 0
+    )
     return target
 
 

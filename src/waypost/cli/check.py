@@ -34,7 +34,9 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
     if not targets:
         final = np.flatnonzero(np.diff(mdp.first_choice) == 1)
         targets = [mdp.states[s] for s in final if mdp.transitions[[mdp.first_choice[s]]].indices.tolist() == [s]]
-    table = Table("label or final state", "states", "least", "greatest", title="Probability of reaching", title_justify="left")
+    table = Table(
+        "label or final state", "states", "least", "greatest", title="Probability of reaching", title_justify="left"
+    )
     for name in targets[:MOST_LABELS]:
         if name in mdp.labels and not mdp.labels[name].any():
             table.add_row(Text(printable(name)), "0", "", "")
@@ -55,8 +57,8 @@ def _sizes(mdp: MDP) -> list[str]:
     component, _ = end_components(graph)
     sizes = np.bincount(component[component >= 0])
     lines = [
-        f"{mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions, initial state "
-        f"{mdp.states[mdp.initial]!r}",
+        f"{mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions",
+        f"initial state {mdp.states[mdp.initial]!r}",
         f"{int((np.diff(mdp.first_choice) > 1).sum())} states offer a choice",
     ]
     large = int((sizes > 1).sum())
@@ -64,5 +66,8 @@ def _sizes(mdp: MDP) -> list[str]:
         lines.append(f"{large} end components of more than one state: strategies may stay there for ever")
     if len(unreachable):
         names = ", ".join(mdp.states[s] for s in unreachable[:5])
-        lines.append(f"{len(unreachable)} states cannot be reached from the initial state: {names}" + (", ..." if len(unreachable) > 5 else ""))
+        lines.append(
+            f"{len(unreachable)} states cannot be reached from the initial state: {names}"
+            + (", ..." if len(unreachable) > 5 else "")
+        )
     return lines

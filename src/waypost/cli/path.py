@@ -15,25 +15,36 @@ from waypost.importance.results import Scope
 
 @click.command("path")
 @click.argument("model", required=False)
-@click.option("--target", "-t", multiple=True, required=True, help="A label or a state's name; several mean any of them.")
 @click.option(
-    "--path", "steps", required=True, help='States and actions in turn: "s0,Apply,Application"; quote "names, with commas".'
+    "--target", "-t", multiple=True, required=True, help="A label or a state's name; several mean any of them."
 )
 @click.option(
-    "--scope", type=click.Choice(["all", "optimal", "both"]), default="both", show_default=True, help="Which strategies."
+    "--path",
+    "steps",
+    required=True,
+    help='States and actions in turn: "s0,Apply,Application"; quote "names, with commas".',
 )
-@click.option("--strategy", type=click.Path(), help="Under this strategy instead: JSON, state -> action -> probability.")
+@click.option(
+    "--scope",
+    type=click.Choice(["all", "optimal", "both"]),
+    default="both",
+    show_default=True,
+    help="Which strategies.",
+)
+@click.option(
+    "--strategy", type=click.Path(), help="Under this strategy instead: JSON, state -> action -> probability."
+)
 @click.option("--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant.")
 @click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
-    model: str | None, target: tuple[str, ...], steps: str, scope: str, strategy: str | None, constants: tuple[str, ...],
-    exact: bool, as_json: bool,
+    model: str | None, target: tuple[str, ...], steps: str, scope: str, strategy: str | None, constants: tuple[str,
+    ...], exact: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Importance of one path of MODEL for reaching a target.
 
-    Among the runs that reach the target, the share that begins with this path; over all strategies that follow it. Without
-    MODEL the loan example is used.
+    Among the runs that reach the target, the share that begins with this path; over all strategies that follow it.
+    Without MODEL the loan example is used.
     """
     mdp = load_model(model, constants=constants, exact=exact)
     names = [name.strip() for name in next(csv.reader([steps], skipinitialspace=True))]

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError
+from waypost.formats.lexical import distinct_actions, fraction, whole
 from waypost.model import MDP
 
 _PLAIN = re.compile(r"[^\s\"\[\]/]+")
@@ -179,13 +180,14 @@ class _Parts:
             masks[label] = np.zeros(n, bool)
             masks[label][members] = True
         counts = np.bincount(np.array(self.owners, np.int64), minlength=n)
+        first_choice = np.concatenate([[0], np.cumsum(counts)])
         return MDP.from_triplets(
             np.repeat(np.arange(len(self.actions)), np.diff(first_entry)),
             successor,
             probability,
-            first_choice=np.concatenate([[0], np.cumsum(counts)]),
+            first_choice=first_choice,
             states=_unique(self.states),
-            actions=self.actions,
+            actions=distinct_actions(first_choice.tolist(), self.actions),
             initial=self.initial[0],
             labels=masks,
             exact=fractions,
@@ -200,20 +202,17 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
             numbers = np.array(text.replace(":", " ").split(), float)
         except ValueError:
             numbers = np.empty(0)
-        if len(numbers) == 2 * len(entries) and text.count(":") == len(entries):
-            return numbers[::2].astype(np.int64), numbers[1::2], None
-    successor, fractions = np.empty(len(entries), np.int64), []
-    for k, entry in enumerate(entries):
+        successor = numbers[::2]
+        whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())
+        if len(numbers) == 2 * len(entries) and text.count(":") == len(entries) and whole_numbers:
+            return successor.astype(np.int64), numbers[1::2], None
+    successors, fractions = [], []
+    for entry in entries:
         left, _, right = entry.partition(":")
-        try:
-            successor[k] = int(left)
-            fractions.append(Fraction(right.strip()))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise FormatError(f"cannot read {entry.strip()[:60]!r} as 'successor : probability'") from None
-    try:
-        return successor, np.array(fractions, float), fractions
-    except OverflowError:
-        raise FormatError("a probability is far too large") from None
+        where = f"{entry.strip()[:60]!r} is no 'successor : probability'"
+        successors.append(whole(left.strip(), where))
+        fractions.append(fraction(right.strip(), where))
+    return np.array(successors, np.int64), np.array([float(p) for p in fractions]), fractions
 
 
 def _action(text: str) -> str:

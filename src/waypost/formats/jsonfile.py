@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import FormatError
+from waypost.formats.lexical import fraction
 from waypost.model import FINAL, MDP
 
 SCHEMA: dict[str, Any] = {
@@ -78,7 +79,7 @@ def read_json(text: str, *, exact: bool = False) -> MDP:
     """
     try:
         document = json.loads(
-            text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=Fraction if exact else float
+            text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_exact if exact else float
         )
     except json.JSONDecodeError as error:
         raise FormatError(f"this is not JSON: {error.msg} in line {error.lineno}") from None
@@ -88,7 +89,7 @@ def read_json(text: str, *, exact: bool = False) -> MDP:
         raise FormatError('this JSON is not a model: it needs "format": "waypost-mdp"')
     unknown = set(document) - set(SCHEMA["properties"])
     if unknown:
-        raise FormatError(f"unknown key {sorted(unknown)[0]!r}; known are: {', '.join(SCHEMA['properties'])}")
+        raise FormatError(f"unknown key {min(unknown)!r}; known are: {', '.join(SCHEMA['properties'])}")
     states, labels = document.get("states"), document.get("labels", {})
     if not isinstance(states, dict) or not isinstance(document.get("initial"), str) or not isinstance(labels, dict):
         raise FormatError('a model needs "states": {...} and "initial": "name of a state"; "labels" is an object')
@@ -97,7 +98,7 @@ def read_json(text: str, *, exact: bool = False) -> MDP:
     for label, members in labels.items():
         if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
             raise FormatError(f"label {label!r} needs a list of state names")
-    return MDP.from_dict(states, initial=document["initial"], labels=labels)
+    return MDP.from_dict(_exact_texts(states), initial=document["initial"], labels=labels)
 
 
 def write_json(mdp: MDP) -> str:
@@ -109,7 +110,11 @@ def write_json(mdp: MDP) -> str:
         states[name] = {}
         for c in range(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1])):
             row = range(indptr[c], indptr[c + 1])
-            if mdp.actions[c] == FINAL and mdp.first_choice[s + 1] - mdp.first_choice[s] == 1 and [indices[e] for e in row] == [s]:
+            if (
+                mdp.actions[c] == FINAL
+                and mdp.first_choice[s + 1] - mdp.first_choice[s] == 1
+                and [indices[e] for e in row] == [s]
+            ):
                 continue
             states[name][mdp.actions[c]] = {mdp.states[indices[e]]: values[e] for e in row}
     labels = {label: [mdp.states[s] for s in np.flatnonzero(holds)] for label, holds in mdp.labels.items()}
@@ -123,10 +128,29 @@ def _check_actions(state: str, actions: Any) -> None:
     for action, distribution in actions.items():
         fine = isinstance(distribution, str) or (
             isinstance(distribution, dict)
-            and all(isinstance(p, int | float | Fraction | str) and not isinstance(p, bool) for p in distribution.values())
+            and all(
+                isinstance(p, int | float | Fraction | str) and not isinstance(p, bool) for p in distribution.values()
+            )
         )
         if not fine:
             raise FormatError(f"action {action!r} in state {state!r} needs a successor or an object of probabilities")
+
+
+def _exact(text: str) -> Fraction:
+    return fraction(text, "the model")
+
+
+def _exact_texts(states: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Read probabilities given as text here, where their length is bounded."""
+    return {
+        state: {
+            action: outcome
+            if isinstance(outcome, str)
+            else {to: _exact(p.strip()) if isinstance(p, str) else p for to, p in outcome.items()}
+            for action, outcome in actions.items()
+        }
+        for state, actions in states.items()
+    }
 
 
 def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Qualitative facts: reachable sets, prob-0 and prob-1, components, dominators. Everything here is exact."""
 
 from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.avoiding import only_one_way
 from waypost.graph.components import Components, end_components, strong_components
 from waypost.graph.dominators import dominators
 from waypost.graph.reach import almost_surely, can_reach, distances, reachable, stay, surely, surely_positive
@@ -15,6 +16,7 @@ __all__ = [
     "distances",
     "dominators",
     "end_components",
+    "only_one_way",
     "reachable",
     "stay",
     "strong_components",

@@ -45,8 +45,11 @@ class Kernel:
         plain = self.plain
         if not isinstance(plain, FunctionType):  # pragma: no cover - kernels are plain functions
             raise TypeError("a kernel is a plain function")
-        names = {k: v.compiled if isinstance(v, Kernel) and v is not self else v for k, v in plain.__globals__.items()
-                 if k in plain.__code__.co_names or k.startswith("__")}
+        names = {
+            k: v.compiled if isinstance(v, Kernel) and v is not self else v
+            for k, v in plain.__globals__.items()
+            if k in plain.__code__.co_names or k.startswith("__")
+        }
         twin = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__)
         twin.__module__ = plain.__module__
         compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(twin)

@@ -70,7 +70,7 @@ def end_components(graph: Graph, *, inside: Mask | None = None, enabled: Mask | 
 
 
 @kernel
-def _tarjan(first_choice, indptr, indices, enabled, members, component):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _tarjan(first_choice, indptr, indices, enabled, members, component):  # type: ignore[no-untyped-def]
     n = len(component)
     number = np.full(n, -1, np.int64)  # order of discovery
     low = np.zeros(n, np.int64)

@@ -12,9 +12,9 @@ from waypost.graph.reach import distances
 def dominators(graph: Graph, start: int, goal: Mask, *, enabled: Mask | None = None) -> Mask:
     """States that every path from `start` to `goal` passes before or on entering `goal`.
 
-    One shortest path is laid; a state of it is indispensable iff no detour leads from before it to behind it. Detours are
-    explored in path order, each edge once. A goal state counts when the goal can only be entered there.
-    All False when `goal` cannot be reached.
+    One shortest path is laid; a state of it is indispensable iff no detour leads from before it to behind it. Detours
+    are explored in path order, each edge once. A goal state counts when the goal can only be entered there. All False
+    when `goal` cannot be reached.
 
     >>> from waypost.cases import loan
     >>> mdp = loan()
@@ -47,7 +47,7 @@ def _path(graph: Graph, start: int, distance: Ints, nearer: Ints) -> Ints:
 
 
 @kernel
-def _detours(first_choice, indptr, indices, enabled, goal, path, place, found):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _detours(first_choice, indptr, indices, enabled, goal, path, place, found):  # type: ignore[no-untyped-def]
     n = len(goal)
     seen = np.zeros(n, np.bool_)
     stack = np.empty(n, np.int64)

@@ -51,7 +51,9 @@ def distances(
     return distance, nearer
 
 
-def stay(graph: Graph, inside: Mask, *, absorbing: Mask | None = None, enabled: Mask | None = None) -> tuple[Mask, Ints]:
+def stay(
+    graph: Graph, inside: Mask, *, absorbing: Mask | None = None, enabled: Mask | None = None
+) -> tuple[Mask, Ints]:
     """Greatest part of `inside` that some strategy never leaves, and (S,) a choice that stays, or -1.
 
     States in `absorbing` need no choice to stay.
@@ -68,7 +70,18 @@ def stay(graph: Graph, inside: Mask, *, absorbing: Mask | None = None, enabled: 
     pointer, choices = graph.backward
     staying = np.full(graph.n_states, -1, np.int64)
     run = _shrink.sized(graph.size)
-    run(graph.first_choice, graph.indptr, graph.indices, pointer, choices, graph.choice_state, enabled, absorbing, kept, staying)
+    run(
+        graph.first_choice,
+        graph.indptr,
+        graph.indices,
+        pointer,
+        choices,
+        graph.choice_state,
+        enabled,
+        absorbing,
+        kept,
+        staying,
+    )
     return kept, staying
 
 
@@ -98,7 +111,7 @@ def surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
 
 
 @kernel
-def _forward(first_choice, indptr, indices, enabled, blocked, seen):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _forward(first_choice, indptr, indices, enabled, blocked, seen):  # type: ignore[no-untyped-def]
     n = len(seen)
     stack = np.empty(n, np.int64)
     top = 0
@@ -122,7 +135,7 @@ def _forward(first_choice, indptr, indices, enabled, blocked, seen):  # type: ig
 
 
 @kernel
-def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer):  # type: ignore[no-untyped-def]
     n = len(distance)
     queue = np.empty(n, np.int64)
     head = 0
@@ -145,7 +158,7 @@ def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer
 
 
 @kernel
-def _shrink(first_choice, indptr, indices, pointer, choices, choice_state, enabled, absorbing, kept, staying):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _shrink(first_choice, indptr, indices, pointer, choices, choice_state, enabled, absorbing, kept, staying):  # type: ignore[no-untyped-def]
     n = len(kept)
     broken = np.zeros(len(choice_state), np.bool_)  # choices that may leave
     options = np.zeros(n, np.int64)  # unbroken choices of each state
@@ -181,3 +194,66 @@ def _shrink(first_choice, indptr, indices, pointer, choices, choice_state, enabl
                 if not broken[c]:
                     staying[s] = c
                     break
+
+
+def idle_without(graph: Graph, idle: Mask, removed: Ints, kept: Ints) -> Mask:
+    """(n, k) whether each `kept` state can stay in `idle` for ever once one `removed` state is taken out of it."""
+    pointer, choices = graph.backward
+    still = np.zeros((len(removed), len(kept)), bool)
+    run = _idle_without.sized(graph.size * 3)
+    run(
+        graph.first_choice,
+        graph.indptr,
+        graph.indices,
+        pointer,
+        choices,
+        graph.choice_state,
+        idle,
+        removed,
+        kept,
+        still,
+    )
+    return still
+
+
+@kernel
+def _idle_without(first_choice, indptr, indices, pointer, choices, choice_state, idle, removed, kept, still):  # type: ignore[no-untyped-def]
+    n = len(idle)
+    outside = np.zeros(len(choice_state), np.int64)  # successors of each choice outside idle
+    options = np.zeros(n, np.int64)  # choices of each state that stay
+    for c in range(len(choice_state)):
+        for e in range(indptr[c], indptr[c + 1]):
+            if not idle[indices[e]]:
+                outside[c] += 1
+        if outside[c] == 0:
+            options[choice_state[c]] += 1
+    inside = idle.copy()
+    trail = np.empty(n, np.int64)
+    for k in range(len(removed)):
+        inside[removed[k]] = False
+        trail[0] = removed[k]
+        length = 1
+        at = 0
+        while at < length:
+            y = trail[at]
+            at += 1
+            for e in range(pointer[y], pointer[y + 1]):
+                c = choices[e]
+                outside[c] += 1
+                if outside[c] == 1:
+                    x = choice_state[c]
+                    options[x] -= 1
+                    if options[x] == 0 and inside[x]:
+                        inside[x] = False
+                        trail[length] = x
+                        length += 1
+        for j in range(len(kept)):
+            still[k, j] = inside[kept[j]]
+        for at in range(length):  # put everything back
+            y = trail[at]
+            inside[y] = True
+            for e in range(pointer[y], pointer[y + 1]):
+                c = choices[e]
+                outside[c] -= 1
+                if outside[c] == 0:
+                    options[choice_state[c]] += 1

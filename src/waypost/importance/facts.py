@@ -1,7 +1,7 @@
 """What the graph alone says about importance: the zeros and ones, exactly.
 
-``imp = 0`` and ``imp = 1`` are qualitative: no probability decides them, so no rounding may. *Passing* a set of states means
-visiting one of them before the target, or entering the target at one of them.
+``imp = 0`` and ``imp = 1`` are qualitative: no probability decides them, so no rounding may. *Passing* a set of states
+means visiting one of them before the target, or entering the target at one of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from waypost.graph import Graph, Mask, almost_surely, can_reach, dominators, reachable, stay
+from waypost.graph import Graph, Ints, Mask, almost_surely, can_reach, dominators, only_one_way, reachable, stay
 from waypost.solve import Reach
 
 
@@ -90,6 +90,37 @@ class Facts:
         harmful = passing & ~self.reach.avoidable[0]  # others may be passed: avoid the target for ever afterwards
         safe, _ = stay(self.graph, ~harmful, absorbing=rest | passing | ~self.reach.possible, enabled=before)
         return self._connected(safe, rest, before)
+
+    def certain(self, passing: Mask, *, least: bool) -> bool:
+        """Whether passing and then reaching the target has probability 1, under every or under some strategy."""
+        values = self.reach.min.values if least else self.reach.max.values
+        goal = passing & np.asarray(values == 1, bool)
+        before = self.enabled & ~passing[self.graph.choice_state]
+        if not least:
+            return bool(almost_surely(self.graph, goal, enabled=before)[0][self.start])
+        ends = (self.reach.target | passing) & ~goal
+        never, _ = stay(self.graph, ~goal, absorbing=ends, enabled=before)
+        return not can_reach(self.graph, never, blocked=goal, enabled=before)[self.start]
+
+    def impossible(self, passing: Mask) -> bool:
+        """Whether some strategy never passes and then reaches the target, be it that it never reaches it at all."""
+        harmful = passing & ~self.reach.avoidable[0]
+        before = self.enabled & ~passing[self.graph.choice_state]
+        ends = (self.reach.target | passing | ~self.reach.possible) & ~harmful
+        return bool(stay(self.graph, ~harmful, absorbing=ends, enabled=before)[0][self.start])
+
+    def only_one_way(self, states: Ints, *, through: bool) -> Mask:
+        """(n,) `can_be_one` (through) or `can_be_zero` (around) of many single states; none of them the start."""
+        return only_one_way(
+            self.graph,
+            self.start,
+            self.reach.target,
+            states,
+            hopeless=~self.reach.possible,
+            enabled=self.enabled,
+            through=through,
+            certainly=self.optimal,
+        )
 
     def _connected(self, safe: Mask, goal: Mask, enabled: Mask) -> bool:
         """Whether `goal` is reached from the start by choices that stay in `safe`."""

@@ -1,7 +1,7 @@
 """A fixed strategy (P1): the same question on the chain it leaves, where no choice remains.
 
-Paper, Sect. 4.1, Eq. 1: ``imp(s) = Pr(F t and (not t U s)) / Pr(F t)`` in the induced Markov chain, or, for a strategy with
-memory, in the chain over ``modes x S`` in which a state is the set of its copies.
+Paper, Sect. 4.1, Eq. 1: ``imp(s) = Pr(F t and (not t U s)) / Pr(F t)`` in the induced Markov chain, or, for a strategy
+with memory, in the chain over ``modes x S`` in which a state is the set of its copies.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class InducedChain:
             sources.append(mode * n + mdp.choice_state[entry])
             goals.append(strategy.update[mode, successor] * n + successor)
             values.append(weight[entry] * data[used])
-        graph, merged = _matrix(np.concatenate(sources), np.concatenate(goals), np.concatenate(values), strategy.memory * n)
+        graph, merged = _matrix(
+            np.concatenate(sources), np.concatenate(goals), np.concatenate(values), strategy.memory * n
+        )
         spread = np.tile(target, strategy.memory)
         arena = Arena(graph, merged, strong_components(graph, enabled=~spread))
         return cls(Reach(arena, spread), strategy.start * n + mdp.initial, strategy.memory)

@@ -1,17 +1,19 @@
 """One state, or one set of states, over all strategies in scope (P2): bounds and witnesses, by the definitions.
 
-``imp(s) = Pr(not t U s | F t)`` is a conditional reachability probability (paper, Sect. 4.1; Baier, Klein, Klüppelholz, Märcker,
-TACAS 2014). With ``vmax`` and ``vmin`` the greatest and least probability of reaching the target ``t``::
+``imp(s) = Pr(not t U s | F t)`` is a conditional reachability probability (paper, Sect. 4.1; Baier, Klein,
+Klüppelholz, Märcker, TACAS 2014). With ``vmax`` and ``vmin`` the greatest and least probability of reaching the target
+``t``::
 
     greatest:  gain vmax(s) at s,  loss 1 at t          one minus least:  gain 1 at t,  loss vmin(s) at s
 
-Stopping is allowed where both `s` and `t` can be avoided for ever. Over reachability-optimal strategies only, with ``M*`` the
-conserving choices and ``p* = vmax(s0)``::
+Stopping is allowed where both `s` and `t` can be avoided for ever. Over reachability-optimal strategies only, with
+``M*`` the conserving choices and ``p* = vmax(s0)``::
 
     greatest = vmax(s) Prmax_M*(not t U s) / p*          least = (p* - Prmax_M*(not s U t)) / p*
 
-The idle cycles that ``M*`` may contain do no harm to a maximum; minimising directly would count them. For a set of states ``s``
-stands for the first of them that is visited; for target states, "via s" means that the target is entered at `s`.
+The idle cycles that ``M*`` may contain do no harm to a maximum; minimising directly would count them. For a set of
+states ``s`` stands for the first of them that is visited; for target states, "via s" means that the target is entered
+at `s`.
 
 Departs from the paper: no quadratic program, no integers, no big M, no epsilon; the target and `s` may be sets.
 """
@@ -115,7 +117,8 @@ class Passing:
         """Greatest probability of passing and then reaching the target."""
         best = self.total(self.reach.max.choice)
         found = self.reaches(np.where(self.states, self.reach.max.values, self.arena.zero))
-        return Bound(found.values[self.facts.start], self.total(found.choice, otherwise=best), best)
+        value = self.absolutely(found.values[self.facts.start], least=False)
+        return Bound(value, self.total(found.choice, otherwise=best), best)
 
     def absolute_lowest(self) -> Bound:
         """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
@@ -123,7 +126,7 @@ class Passing:
         price = np.where(self.states, -self.reach.min.values, arena.zero)
         worst = self.total(self.reach.min.choice)
         found = best_rewards(arena, terminal=self.ends, reward=price, may_stop=self.idle[0])
-        value = arena.zero if found.values[self.facts.start] == arena.zero else -found.values[self.facts.start]
+        value = self.absolutely(-found.values[self.facts.start], least=True)
         return Bound(value, self.idling(found.choice, worst), worst)
 
     def reaches(self, reward: NDArray[Any]) -> Any:
@@ -146,6 +149,18 @@ class Passing:
             return 1.0
         if not upper and value < NEAR and self.facts.can_be_zero(self.states):
             return 0.0
+        return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
+
+    def absolutely(self, value: Any, *, least: bool) -> Any:
+        """Let the graph decide whether a probability is 0 or 1; other floats stay strictly between."""
+        if self.arena.exact:
+            return value
+        if value < NEAR and (
+            self.facts.impossible(self.states) if least else not (self.facts.ever & self.states).any()
+        ):
+            return 0.0
+        if value > 1 - NEAR and self.facts.certain(self.states, least=least):
+            return 1.0
         return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
 
     def total(self, choice: Ints, otherwise: Ints | None = None) -> Ints:

@@ -4,9 +4,9 @@ Paper, Sect. 4.2. For a simple path ``tau = s0 a0 s1 ... sn`` that avoids the ta
 
     imp(tau) = Pr(tau) Pr_sn(F t) / Pr_s0(F t)
 
-Over all strategies that follow it (``sigma(s_i) = a_i`` at every visit) the halves separate, because a run that has left the path
-never gets back to its beginning. In ``M^tau``, where those actions are forced, with ``P`` the probability of the path and the
-deviations ``D = {(P_i delta(s_i, a_i, y), y) : y != s_{i+1}}``::
+Over all strategies that follow it (``sigma(s_i) = a_i`` at every visit) the halves separate, because a run that has
+left the path never gets back to its beginning. In ``M^tau``, where those actions are forced, with ``P`` the
+probability of the path and the deviations ``D = {(P_i delta(s_i, a_i, y), y) : y != s_{i+1}}``::
 
     max = P vmax(sn) / (P vmax(sn) + sum_D p vmin(y))        min = P vmin(sn) / (P vmin(sn) + sum_D p vmax(y))
 
@@ -131,7 +131,7 @@ class Walk:
         return _share(along, aside)
 
     def _halves(self, side: Side | Literal["both"]) -> tuple[Any, Any]:
-        """Probability of the target along the path and aside from it; each half at its best where `side` wants it to be."""
+        """Probability of the target along the path and aside from it; each at its best where `side` wants it."""
         likely, deviations = self.steps
         best, worst = self.reach.max.values, self.reach.min.values
         end, off = (worst if side == "lower" else best), (worst if side == "upper" else best)
@@ -222,5 +222,3 @@ def _answer(
         reachability_following=numbers[3],
         find_witness=witness,
     )
-
-

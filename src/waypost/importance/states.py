@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -16,9 +16,15 @@ from waypost.importance.facts import Facts
 from waypost.importance.fixed import InducedChain
 from waypost.importance.passing import Bound, Passing
 from waypost.importance.results import Bounds, Explanation, Scope, Side, StateImportance
+from waypost.importance.sweeps import bounds_of_states
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
+
+TOGETHER = 6  # fewer states than this are asked about one by one
+Problem = Literal["importance", "absolute"]
+Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
+Pair = tuple[NDArray[Any], NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +114,13 @@ class Question:
 
 
 def state_importance(
-    mdp: MDP, *, target: Target, scope: Scope, states: str | Iterable[str] | None = None, exact: bool = False
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope,
+    states: str | Iterable[str] | None = None,
+    exact: bool = False,
+    progress: Progress | None = None,
 ) -> StateImportance:
     """Importance of states for reaching `target`, bounded over the strategies in scope.
 
@@ -128,6 +140,8 @@ def state_importance(
         Names of the states to ask about; every state by default.
     exact
         Compute in rationals; the bounds are Fractions.
+    progress
+        Told how many bounds were settled since it was last called; in all there are two per state.
 
     Examples
     --------
@@ -139,7 +153,7 @@ def state_importance(
     Bounds(lower=Fraction(0, 1), upper=Fraction(98, 953))
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return answer(question, asked_states(mdp, states), "importance")
+    return answer(question, asked_states(mdp, states), "importance", progress)
 
 
 def absolute_importance(
@@ -151,8 +165,8 @@ def absolute_importance(
     arbitrarily close still reach the target, its witness need not.
 
     >>> from waypost.cases import loan
-    >>> absolute_importance(loan(), target="Granted")["Application"]
-    Bounds(lower=0.0, upper=0.931)
+    >>> absolute_importance(loan(), target="Granted", exact=True)["Application"]
+    Bounds(lower=Fraction(0, 1), upper=Fraction(931, 1000))
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
     return answer(question, asked_states(mdp, states), "absolute")
@@ -179,6 +193,7 @@ def explain(
     strategy: Strategy | None = None,
     states: str | Iterable[str] | None = None,
     exact: bool = False,
+    progress: Progress | None = None,
 ) -> Explanation:
     """Everything a report needs: reachability, importance in each scope, and absolute importance.
 
@@ -199,8 +214,8 @@ def explain(
         targets=(target,) if isinstance(target, str) else tuple(target),
         target_states=base.target,
         reachability=Bounds(plain(reach.min.values[mdp.initial]), plain(reach.max.values[mdp.initial])),
-        scopes={q.scope_name: answer(q, asked, "importance") for q in questions},
-        absolute=answer(base, asked, "absolute"),
+        scopes={q.scope_name: answer(q, asked, "importance", progress) for q in questions},
+        absolute=answer(base, asked, "absolute", progress),
     )
 
 
@@ -212,13 +227,12 @@ def asked_states(mdp: MDP, states: str | Iterable[str] | None) -> Ints:
     return np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
 
 
-def answer(question: Question, asked: Ints, problem: Literal["importance", "absolute"]) -> StateImportance:
+def answer(question: Question, asked: Ints, problem: Problem, progress: Progress | None = None) -> StateImportance:
     """Both bounds for every state asked for."""
-    dtype: Any = object if question.exact else float
-    lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
-    find = question.bounds if problem == "importance" else question.absolute
-    for k, s in enumerate(asked):
-        lower[k], upper[k] = map(plain, find(_single(question.mdp, int(s))))
+    if not question.exact and len(asked) >= TOGETHER and (question.chain is None or question.chain.modes == 1):
+        lower, upper = _together(question, asked, problem, progress)
+    else:
+        lower, upper = _one_by_one(question, asked, problem, progress)
     return StateImportance(
         mdp=question.mdp,
         target=question.name,
@@ -230,6 +244,27 @@ def answer(question: Question, asked: Ints, problem: Literal["importance", "abso
         ties=question.ties,
         find_witness=lambda s, side: question.witness(_single(question.mdp, s), side, problem),
     )
+
+
+def _together(question: Question, asked: Ints, problem: Problem, progress: Progress | None) -> Pair:
+    """Many states in floats: share everything shareable."""
+    if problem == "absolute" and question.scope != "all":
+        lower, upper = bounds_of_states(question.facts, asked, "importance", progress=progress)
+        reached = question.facts.reach.max.values[question.facts.start]
+        return lower * reached, upper * reached
+    return bounds_of_states(question.facts, asked, problem, progress=progress)
+
+
+def _one_by_one(question: Question, asked: Ints, problem: Problem, progress: Progress | None) -> Pair:
+    """A few states, exact arithmetic, or strategies with memory."""
+    dtype: Any = object if question.exact else float
+    lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
+    find = question.bounds if problem == "importance" else question.absolute
+    for k, s in enumerate(asked):
+        lower[k], upper[k] = map(plain, find(_single(question.mdp, int(s))))
+        if progress is not None:
+            progress(2)
+    return lower, upper
 
 
 def _single(mdp: MDP, s: int) -> NDArray[np.bool_]:

@@ -375,7 +375,7 @@ def _check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Seq
 def _check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries) -> None:
     if not len(entries.choice) == len(entries.successor) == len(entries.probability):
         raise ModelError("choice, successor and probability must have the same length")
-    if len(entries.choice) and not (0 <= entries.choice.min() and entries.choice.max() < len(actions)):
+    if len(entries.choice) and not (entries.choice.min() >= 0 and entries.choice.max() < len(actions)):
         raise ModelError("a probability belongs to a choice that does not exist")
     bad = np.flatnonzero((entries.successor < 0) | (entries.successor >= len(states)))
     if len(bad):

@@ -1,8 +1,8 @@
 """What a strategy is: how the choices are resolved, with a little memory where it is needed.
 
-Paper, Sect. 3.1 and 5: memoryless strategies ``sigma: S -> Distr(A)``, and finite-memory ones as memoryless strategies on the
-product ``S x modes``. The optima of a state's importance need one bit, "`s` was seen"; those of a path need to know how far it
-was followed. The mode changes on entering a state.
+Paper, Sect. 3.1 and 5: memoryless strategies ``sigma: S -> Distr(A)``, and finite-memory ones as memoryless
+strategies on the product ``S x modes``. The optima of a state's importance need one bit, "`s` was seen"; those of a
+path need to know how far it was followed. The mode changes on entering a state.
 """
 
 from __future__ import annotations
@@ -88,14 +88,14 @@ class Strategy:
             switch = np.zeros(mdp.n_states, bool)
             for name in given["switch"]:
                 switch[mdp.state(name)] = True
-            modes = [_named(mdp, given[part], complete=False) for part in ("before", "after")]
-            return cls.one_bit(mdp, *modes, switch)
+            before, after = (_named(mdp, given[part], complete=False) for part in ("before", "after"))
+            return cls.one_bit(mdp, before, after, switch)
         if set(given) == {"start", "modes", "update"}:
             update = np.repeat(np.arange(len(given["modes"]))[:, None], mdp.n_states, axis=1)
             for mode, changes in enumerate(given["update"]):
                 for name, to in changes.items():
                     update[mode, mdp.state(name)] = to
-            if not (0 <= update.min() and update.max() < len(update) and 0 <= given["start"] < len(update)):
+            if not (update.min() >= 0 and update.max() < len(update) and 0 <= given["start"] < len(update)):
                 raise StrategyError("the strategy changes to a memory mode that it does not have")
             modes = [_named(mdp, part, complete=False) for part in given["modes"]]
             return cls(mdp, tuple(modes), _frozen(update), int(given["start"]))
@@ -126,7 +126,9 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
 
     Paper, Sect. 3.1: ``delta^sigma(s, s') = sum_a sigma(s, a) delta(s, a, s')``.
     """
-    resolve = csr_array((probabilities, np.arange(mdp.n_choices), mdp.first_choice), shape=(mdp.n_states, mdp.n_choices))
+    resolve = csr_array(
+        (probabilities, np.arange(mdp.n_choices), mdp.first_choice), shape=(mdp.n_states, mdp.n_choices)
+    )
     chain = csr_array(resolve @ mdp.transitions)
     chain.eliminate_zeros()
     chain.sort_indices()
@@ -180,7 +182,9 @@ def _checked(mdp: MDP, probabilities: NDArray[np.float64]) -> NDArray[np.float64
     sums = np.bincount(mdp.choice_state, weights=probabilities, minlength=mdp.n_states)
     bad = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
     if len(bad):
-        raise StrategyError(f"the strategy's probabilities in state {mdp.states[bad[0]]!r} sum to {sums[bad[0]]:.12g}, not 1")
+        raise StrategyError(
+            f"the strategy's probabilities in state {mdp.states[bad[0]]!r} sum to {sums[bad[0]]:.12g}, not 1"
+        )
     return _frozen(probabilities / sums[mdp.choice_state])
 
 

@@ -1,9 +1,10 @@
 """Greatest conditional probability: one event given another, as a ratio of terminal rewards.
 
-Maximise ``gain / (gain + loss)`` over all strategies, both expected terminal rewards. Dinkelbach: for a guess ``lam`` maximise
-the expected reward ``gain - lam (gain + loss)``; the ratio of the strategy that does is the next guess. The guesses rise, each
-is the ratio of a real strategy, and when no strategy has a positive reward the guess is the maximum. There are finitely many
-strategies, so it ends; in practice after 2 to 5 rounds, each warm-started by the last.
+Maximise ``gain / (gain + loss)`` over all strategies, both expected terminal rewards. Dinkelbach: for a guess ``lam``
+maximise the expected reward ``gain - lam (gain + loss)``; the ratio of the strategy that does is the next guess. The
+guesses rise, each is the ratio of a real strategy, and when no strategy has a positive reward the guess is the
+maximum. There are finitely many strategies, so it ends; in practice after 2 to 5 rounds, each warm-started by the
+last.
 """
 
 from __future__ import annotations
@@ -69,9 +70,7 @@ def best_ratio(
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
 
 
-def _ratio_of(
-    arena: Arena, start: int, terminal: Mask, gain: NDArray[Any], loss: NDArray[Any], choice: Ints
-) -> Ratio:
+def _ratio_of(arena: Arena, start: int, terminal: Mask, gain: NDArray[Any], loss: NDArray[Any], choice: Ints) -> Ratio:
     """Evaluate one strategy."""
     at_end = terminal | (choice == STOP)
     enabled = np.zeros(arena.graph.n_choices, bool)
@@ -80,8 +79,6 @@ def _ratio_of(
     paid = []
     for reward in (gain, loss):
         payment = np.where(terminal, reward, arena.zero)
-        found = best_rewards(
-            arena, terminal=at_end, reward=payment, may_stop=nowhere, enabled=enabled, initial=choice
-        )
+        found = best_rewards(arena, terminal=at_end, reward=payment, may_stop=nowhere, enabled=enabled, initial=choice)
         paid.append(found.values[start])
     return Ratio(paid[0], paid[1], choice)

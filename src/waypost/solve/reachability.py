@@ -27,7 +27,7 @@ def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], ex
     Fraction(49, 50)
     """
     if optimum not in ("max", "min"):
-        raise ValueError(f"optimum is 'max' or 'min', not {optimum!r}")  # noqa: TRY003
+        raise ValueError(f"optimum is 'max' or 'min', not {optimum!r}")
     reach = Reach.of(mdp, mdp.where(target), exact=exact)
     found = (reach.max if optimum == "max" else reach.min).values
     return fractions(found) if exact else found
@@ -88,10 +88,10 @@ class Reach:
 
     @cached_property
     def conserving(self) -> tuple[Mask, Mask]:
-        """(C,) choices that keep the greatest probability of the target, and (C,) those among several that may do so only up to rounding.
+        """(C,) choices that keep the greatest probability of the target, and (C,) ties that rounding may hide.
 
-        ``vmax(x) = sum_y P(c, y) vmax(y)``. Every optimal strategy keeps to them until the target is reached. The second mask
-        is empty in exact arithmetic and where both sides are qualitative facts.
+        ``vmax(x) = sum_y P(c, y) vmax(y)``. Every optimal strategy keeps to them until it reaches the target. Of
+        several such choices in a state, floats cannot tell whether they are equal or nearly so: these are the ties.
         """
         arena, graph = self.arena, self.arena.graph
         value = self.max.values

@@ -1,16 +1,16 @@
 """The one optimisation everything else is: the greatest expected terminal reward.
 
-Some states are *terminal* and pay a reward; in some others one *may stop* with reward 0; elsewhere a strategy picks choices
-until it gets to one of those. The value is the greatest fixpoint-free solution of
+Some states are *terminal* and pay a reward; in some others one *may stop* with reward 0; elsewhere a strategy picks
+choices until it gets to one of those. The value is the greatest fixpoint-free solution of
 
     w(x) = reward(x)                                     x terminal
     w(x) = max( [0 if x may stop],  max_c  sum_y P(c, y) w(y) )   otherwise
 
-Components are settled in reverse topological order. A single state is a division (its self-loop aside). A larger component
-is settled by policy iteration: evaluate by a direct solve, switch only where it strictly helps. Started from a strategy that
-leaves with probability 1, strict improvement can never close a cycle (on a closed cycle the average of ``P w - w`` is zero,
-yet a switched state would make it positive), so no system is singular and the result is the value of a real strategy that
-satisfies the optimality equation. Reachability needs no more:
+Components are settled in reverse topological order. A single state is a division (its self-loop aside). A larger
+component is settled by policy iteration: evaluate by a direct solve, switch only where it strictly helps. Started
+from a strategy that leaves with probability 1, strict improvement can never close a cycle (on a closed cycle the
+average of ``P w - w`` is zero, yet a switched state would make it positive), so no system is singular and the result
+is the value of a real strategy that satisfies the optimality equation. Reachability needs no more:
 
     Prmax(F T)   reward 1 on T, stopping allowed everywhere
     Prmin(F T)   minus the value of reward -1 on T, terminal 0 where T can be avoided for ever
@@ -56,8 +56,8 @@ def best_rewards(
 ) -> Optimum:
     """Greatest expected terminal reward from every state.
 
-    A state that is neither terminal nor may stop must not be able to avoid those states for ever. `initial` is a strategy
-    that certainly gets to a terminal or stopping state; without it one is laid towards the positive rewards.
+    A state that is neither terminal nor may stop must not be able to avoid those states for ever. `initial` is a
+    strategy that certainly gets to a terminal or stopping state; without it one is laid towards the positive rewards.
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -77,8 +77,8 @@ def best_rewards(
     k = 0
     while True:
         k = run(
-            k, dense, parts.pointer, parts.members, graph.first_choice, graph.indptr, graph.indices, arena.data, enabled,
-            terminal, may_stop, values, choice, tie, arena.zero,
+            k, dense, parts.pointer, parts.members, graph.first_choice, graph.indptr, graph.indices, arena.data,
+            enabled, terminal, may_stop, values, choice, tie, arena.zero,
         )  # fmt: skip
         if k == len(parts):
             return Optimum(values, choice)
@@ -104,8 +104,9 @@ def _towards(arena: Arena, terminal: Mask, reward: NDArray[Any], may_stop: Mask,
 
 
 @kernel
-def _settle(  # type: ignore[no-untyped-def]  # noqa: ANN202
-    start, dense, pointer, members, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie, zero  # noqa: ANN001
+def _settle(  # type: ignore[no-untyped-def]
+    start, dense, pointer, members, first_choice, indptr, indices, data, enabled, terminal, may_stop,
+    values, choice, tie, zero,
 ):  # fmt: skip
     """Settle components from number `start` on; return the number of one that is too large for here, or the end."""
     for k in range(start, len(pointer) - 1):
@@ -149,8 +150,8 @@ def _settle(  # type: ignore[no-untyped-def]  # noqa: ANN202
 
 
 @kernel
-def _settle_dense(  # type: ignore[no-untyped-def]  # noqa: ANN202
-    members, active, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie  # noqa: ANN001
+def _settle_dense(  # type: ignore[no-untyped-def]
+    members, active, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie
 ):  # fmt: skip
     """Policy iteration on a small component, with a dense elimination that needs no pivots (an M-matrix has none)."""
     block = np.empty(active, np.int64)
