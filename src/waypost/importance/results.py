@@ -36,9 +36,9 @@ class StateImportance:
     >>> from waypost import state_importance
     >>> from waypost.cases import loan
     >>> result = state_importance(loan(), target="Granted", scope="optimal")
-    >>> result["Consultation"]
-    Bounds(lower=0.525, upper=1.0)
-    >>> result.witness("Consultation", "lower")
+    >>> result["Application"]
+    Bounds(lower=0.0, upper=0.95)
+    >>> result.witness("Application", "upper")
     Strategy(deterministic, memory=2, states=10)
     """
 

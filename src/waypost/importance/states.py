@@ -147,8 +147,8 @@ def state_importance(
     --------
     >>> from waypost.cases import loan
     >>> result = state_importance(loan(), target="Granted", scope="optimal")
-    >>> result["Consultation"]
-    Bounds(lower=0.525, upper=1.0)
+    >>> result["Application"]
+    Bounds(lower=0.0, upper=0.95)
     >>> state_importance(loan(), target="Granted", scope="all", states="Error", exact=True)["Error"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(98, 953))
     """
