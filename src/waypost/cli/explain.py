@@ -9,10 +9,11 @@ from typing import Any
 import click
 import numpy as np
 
-from waypost.cli.source import load_model, load_strategy
+from waypost.cli.progress import bounds_progress
+from waypost.cli.source import Loaded, learning_options, load, load_strategy, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.importance import Bounds, Explanation, explain, group_importance
-from waypost.model import MDP
+from waypost.learn import Prepared
 
 
 @click.command("explain")
@@ -29,6 +30,8 @@ from waypost.model import MDP
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @click.option("--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant.")
 @click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
+@click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
+@learning_options
 @click.option(
     "--format",
     "shape",
@@ -66,40 +69,54 @@ from waypost.model import MDP
 def command(**options: Any) -> None:
     """Explain how important every state of MODEL is for reaching a target.
 
-    The importance of a state is the probability of passing it among the runs that reach the target; over all
-    strategies it is an interval. Without MODEL the loan example is explained.
+    MODEL is a model file, an event log to learn a model from, or the name of a case study; without it the loan example
+    is explained. The importance of a state is the probability of passing it among the runs that reach the target; over
+    all strategies it is an interval.
     """
-    found = explained(**options)
-    others = [explained(**{**options, "target": (name,)}, mdp=found.mdp) for name in options["compare"]]
+    learning = taken_options(options)
+    options["quiet"] = learning["quiet"]
+    loaded = load(
+        options["model"],
+        constants=options["constants"],
+        exact=options["exact"],
+        data=options["data"],
+        learning=learning,
+    )
+    tell(loaded.notes, quiet=learning["quiet"])
+    found = explained(loaded, options["target"], options)
+    others = [explained(loaded, (name,), options) for name in options["compare"]]
     if others and not options["html_file"]:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
-    printed = write_files(found, others, options)
+    printed = write_files(found, others, loaded.prepared, options)
     if not printed:
         show(found, options["shape"], options["top"])
 
 
-def explained(
-    *, model: str | None, target: tuple[str, ...], scope: str, states: tuple[str, ...], strategy: str | None,
-    constants: tuple[str, ...], exact: bool, mdp: MDP | None = None, **_: Any,
-) -> Explanation:  # fmt: skip
-    """Read the model and compute everything asked for."""
-    if not target and model is None:
-        target = ("Granted",)
+def explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> Explanation:
+    """Compute everything asked for."""
+    if not target and loaded.target is not None:
+        target = (loaded.target,)
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
-    if mdp is None:
-        mdp = load_model(model, constants=constants, exact=exact)
-    return explain(
-        mdp,
-        target=target[0] if len(target) == 1 else list(target),
-        scopes=("all", "optimal") if scope == "both" else (scope,),  # type: ignore[arg-type]
-        strategy=None if strategy is None else load_strategy(strategy, mdp),
-        states=states or None,
-        exact=exact,
-    )
+    mdp, scope, strategy = loaded.mdp, options["scope"], options["strategy"]
+    scopes = ("all", "optimal") if scope == "both" else (scope,)
+    asked = len(options["states"]) or mdp.n_states
+    parts = len(scopes) + (strategy is not None) + 1  # and the absolute importance
+    with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
+        return explain(
+            mdp,
+            target=target[0] if len(target) == 1 else list(target),
+            scopes=scopes,
+            strategy=None if strategy is None else load_strategy(strategy, mdp),
+            states=options["states"] or None,
+            exact=options["exact"],
+            progress=progress,
+        )
 
 
-def write_files(found: Explanation, others: list[Explanation], options: dict[str, Any]) -> bool:
+def write_files(
+    found: Explanation, others: list[Explanation], prepared: Prepared | None, options: dict[str, Any]
+) -> bool:
     """Write every file asked for; whether one of them was standard output."""
     from waypost.report import files
     from waypost.report.jsonfile import to_json
@@ -113,10 +130,17 @@ def write_files(found: Explanation, others: list[Explanation], options: dict[str
     if options["plot_file"]:
         files.save(options["plot_file"], draw(found, options["plot_file"], options))
     if options["html_file"]:
+        from waypost.report.examples import example_cases
         from waypost.report.html import render_html
 
         several = [found, *others]
-        files.save(options["html_file"], render_html(several, top=top or 5, groups=[shared_labels(e) for e in several]))
+        page = render_html(
+            several,
+            groups=[shared_labels(e) for e in several],
+            cases=example_cases(found.mdp, prepared) if prepared is not None else None,
+            top=top or 5,
+        )
+        files.save(options["html_file"], page)
     printed = False
     for chosen, render in ((options["json_file"], to_json), (options["csv_file"], files.to_csv)):
         if chosen == "-":

@@ -6,11 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from waypost.errors import unknown_name
+from waypost.importance.results import Explanation
 from waypost.model import MDP
 
-Coordinates = Mapping[int, tuple[int, int]]  # state -> (column, row); rows grow downwards
+Field = tuple[int, int]
+Coordinates = Mapping[int, Field]  # state -> (column, row); rows grow downwards
 
+_WORDS = {
+    "lava": ("lava", "hole", "cliff", "trap"),
+    "goal": ("goal", "target", "exit"),
+    "key": ("key",),
+    "door": ("door",),
+    "wall": ("wall",),
+}
 _BARE = re.compile(r"\(?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*\)?(?![\w,.])")
 _PAIRS = (("x", "y"), ("col", "row"), ("column", "row"))
 
@@ -44,3 +55,15 @@ def _read(name: str, across: str, down: str) -> tuple[int, int] | None:
     x = re.search(rf"(?<![\w.]){across}\s*=\s*(-?\d{{1,6}})(?!\w)", name)
     y = re.search(rf"(?<![\w.]){down}\s*=\s*(-?\d{{1,6}})(?!\w)", name)
     return (int(x[1]), int(y[1])) if x and y else None
+
+
+def marks_of(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
+    """Find what stands on each field, from the labels of its states and the target."""
+    found: dict[Field, str] = {}
+    for label, holds in explanation.mdp.labels.items():
+        words = label.lower().replace("_", " ").split()
+        for mark, names in _WORDS.items():
+            if any(name in words for name in names):
+                found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
+    found |= {places[s]: "goal" for s in np.flatnonzero(explanation.target_states).tolist() if s in places}
+    return found

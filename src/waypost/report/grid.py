@@ -14,22 +14,13 @@ import numpy as np
 from waypost.errors import ModelError, require
 from waypost.importance.results import Bounds, Explanation
 from waypost.model import MDP
-from waypost.report.coordinates import Coordinates, coordinates_of
+from waypost.report.coordinates import Coordinates, Field, coordinates_of, marks_of
 from waypost.report.palette import Palette, Theme, palette
 from waypost.report.reading import Kind, bounds_at, kind_of, main_scope
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.wording import printable, span
 
-Field = tuple[int, int]
-
 TEAL, RED, WHITE = "#2a9d8f", "#c8102e", "#ffffff"
-_WORDS = {
-    "lava": ("lava", "hole", "cliff", "trap"),
-    "goal": ("goal", "target", "exit"),
-    "key": ("key",),
-    "door": ("door",),
-    "wall": ("wall",),
-}
 
 
 def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[Field, list[str]]:
@@ -118,23 +109,11 @@ def _strongest(explanation: Explanation, places: Coordinates, scope: str) -> dic
     return found
 
 
-def _marks(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
-    """Find what stands on each field, from the labels of its states and the target."""
-    found: dict[Field, str] = {}
-    for label, holds in explanation.mdp.labels.items():
-        words = label.lower().replace("_", " ").split()
-        for mark, names in _WORDS.items():
-            if any(name in words for name in names):
-                found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
-    found |= {places[s]: "goal" for s in np.flatnonzero(explanation.target_states).tolist() if s in places}
-    return found
-
-
 def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tuple[int, int, int, int]) -> None:
     """Draw the world: dark floor, orange lava, the goal's green, the key, the door, and the agent's red triangle."""
     patches = require("matplotlib.patches", "plot", "drawing")
     floor = set(places.values())
-    marks = _marks(explanation, places)
+    marks = marks_of(explanation, places)
     for y in range(frame[2], frame[3] + 1):
         for x in range(frame[0], frame[1] + 1):
             mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")

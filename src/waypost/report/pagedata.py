@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from waypost.importance.results import Explanation, Number
 from waypost.model import MDP, Strategy
-from waypost.report.coordinates import Coordinates, coordinates_of
+from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.layout import Layout, place
-from waypost.report.reading import Kind, captions, kinds, ranking
+from waypost.report.reading import Kind, addition, captions, kinds, ranking
 from waypost.report.view import View, important_part, reached_by
 
 WITNESSED = (12, 60)  # states whose witness strategies are in the page: of a large model, of a small one
@@ -50,7 +50,7 @@ def page_data(
         "model": _model(mdp) if whole else None,
         "kinds": [kind.value for kind in Kind],
         "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],
-        "grid": _grid(coordinates_of(mdp, coordinates), at),
+        "grid": _grid(several[0], coordinates_of(mdp, coordinates), at),
         "cases": {at[mdp.index[name]]: list(found)[:8] for name, found in cases.items() if mdp.state(name) in at}
         or None,
     }
@@ -176,7 +176,7 @@ def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[
 
 def node_size(called: str, name: str) -> tuple[float, float]:
     """Width and height of a state's box."""
-    sub = 0 if called == name else len(name)
+    sub = len(addition(called, name))
     return float(min(178, max(64, 22 + 7.8 * len(called), 20 + 6.0 * sub))), 42.0 if sub else 34.0
 
 
@@ -189,7 +189,7 @@ def _geometry(layout: Layout) -> dict[str, Any]:
     }
 
 
-def _grid(coordinates: Coordinates | None, at: Mapping[int, int]) -> dict[str, Any] | None:
+def _grid(explanation: Explanation, coordinates: Coordinates | None, at: Mapping[int, int]) -> dict[str, Any] | None:
     if coordinates is None:
         return None
     xs = sorted({x for x, _ in coordinates.values()})
@@ -198,4 +198,5 @@ def _grid(coordinates: Coordinates | None, at: Mapping[int, int]) -> dict[str, A
         "width": xs[-1] - xs[0] + 1,
         "height": ys[-1] - ys[0] + 1,
         "cells": [[at[s], x - xs[0], y - ys[0]] for s, (x, y) in coordinates.items() if s in at],
+        "marks": {f"{x - xs[0]},{y - ys[0]}": mark for (x, y), mark in marks_of(explanation, coordinates).items()},
     }

@@ -15,7 +15,7 @@ from waypost.importance.results import Explanation, Side
 from waypost.model import Strategy
 from waypost.report.layout import Direction, Engine, Layout, Point, place
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import Kind, bounds_at, captions, kinds, main_scope, ranking
+from waypost.report.reading import Kind, addition, bounds_at, captions, kinds, main_scope, ranking
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.view import Edge, important_part
 from waypost.report.wording import number, printable
@@ -259,8 +259,8 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
     names = []
     for k in order:
         state = int(explanation.asked[k])
-        own = explanation.mdp.states[state]
-        names.append(printable(called[state] if called[state] == own else f"{called[state]} ({own})", 40))
+        own = addition(called[state], explanation.mdp.states[state])
+        names.append(printable(f"{called[state]} ({own})" if own else called[state], 40))
     figure = figures.Figure(figsize=(7.5, 1.1 + 0.3 * len(order)), facecolor=colours.paper, layout="constrained")
     axis = figure.add_subplot()
     _draw_bars(axis, explanation, order, colours)

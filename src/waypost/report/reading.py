@@ -117,6 +117,15 @@ def captions(mdp: MDP) -> list[str]:
     return called
 
 
+def addition(called: str, name: str) -> str:
+    """What a state's name adds to what the state is called.
+
+    >>> addition("O_SENT", "q7: O_SENT"), addition("O_SENT", "loc=7"), addition("O_SENT", "O_SENT")
+    ('q7', 'loc=7', '')
+    """
+    return name.replace(called, "").strip(" :;,-()[]") if called in name else name
+
+
 def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:
     """Group positions whose states are called by the same label; a state without one stands alone.
 

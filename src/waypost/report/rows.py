@@ -23,7 +23,7 @@ def rows(explanation: Explanation, top: int | None = None) -> list[Row]:
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
     >>> row = rows(explain(loan(), target="Granted"))[3]
-    >>> row["state"], row["optimal_lower"], row["optimal_upper"]
+    >>> row["state"], round(row["optimal_lower"], 9), row["optimal_upper"]
     ('Consultation', 0.525, 1.0)
     """
     scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
@@ -49,7 +49,7 @@ def to_frame(explanation: Explanation, top: int | None = None) -> Any:
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
     >>> frame = to_frame(explain(loan(), target="Granted"))
-    >>> float(frame.loc["Consultation", "optimal_lower"])
+    >>> round(float(frame.loc["Consultation", "optimal_lower"]), 9)
     0.525
     """
     pandas = require("pandas", "table", "to_frame()")

@@ -39,7 +39,7 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
 
 
 def table(explanation: Explanation, *, top: int) -> Table:
-    """Build a rich table: state, labels, kind, and the bounds of every scope.
+    """Build a rich table: state, labels that its name does not tell, kind, and the bounds of every scope.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -50,18 +50,20 @@ def table(explanation: Explanation, *, top: int) -> Table:
     mdp = explanation.mdp
     parts = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
     made = Table(box=box.SIMPLE_HEAD, header_style="dim")
-    made.add_column("state", overflow="fold")
-    if mdp.labels:
-        made.add_column("labels", overflow="fold", style="dim")
+    read, order = kinds(explanation), ranking(explanation)[:top].tolist()
+    labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
+    labelled = any(labels[explanation.asked[k]] for k in order)
+    made.add_column("state", overflow="fold", min_width=12)
+    if labelled:
+        made.add_column("labels", overflow="fold", style="dim", min_width=12)
     made.add_column("kind", no_wrap=True)
     for part in parts:
-        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right")
-    read, labels = kinds(explanation), labels_by_state(mdp)
-    for k in ranking(explanation)[:top].tolist():
+        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right", min_width=10)
+    for k in order:
         state = int(explanation.asked[k])
         style = _STYLES.get(read[k], "")
         cells = [Text(printable(mdp.states[state]), style=style)]
-        if mdp.labels:
+        if labelled:
             cells.append(Text(printable(", ".join(labels[state]))))
         cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
         made.add_row(*cells, *(interval(bounds_at(explanation, part, k)) for part in parts))

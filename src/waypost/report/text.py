@@ -11,6 +11,7 @@ from waypost.report.reading import (
     IMPORTANT,
     MARGINAL,
     Kind,
+    addition,
     bounds_at,
     captions,
     group_by_label,
@@ -150,8 +151,7 @@ def _envelope(explanation: Explanation, members: Sequence[int]) -> dict[str, Bou
 
 def _note(explanation: Explanation, name: str, members: Sequence[int], labelled: int) -> str:
     if len(members) == 1:
-        own = explanation.mdp.states[int(explanation.asked[members[0]])]
-        return "" if own == name else printable(own)
+        return printable(addition(name, explanation.mdp.states[int(explanation.asked[members[0]])]))
     return f"any of {len(members)} states" if labelled == len(members) else f"{len(members)} of its {labelled} states"
 
 

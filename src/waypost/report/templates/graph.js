@@ -53,10 +53,11 @@ function mapPicture(grid) {
   const tiles = [];
   for (const [key, states] of groups) {
     const [x, y] = key.split(",").map(Number);
-    tiles.push([x * cell, y * cell, cell, cell]);
-    const side = Math.ceil(Math.sqrt(states.length));
-    const small = (cell - 10) / side;
-    states.forEach((state, i) => nodes.push({ state, bare: true, x: x * cell + 5 + small * ((i % side) + .5), y: y * cell + 5 + small * (Math.floor(i / side) + .5), w: small - 3, h: small - 3 }));
+    tiles.push([x * cell, y * cell, cell, cell, grid.marks[key] || ""]);
+    // as wide as high: columns and rows that leave the largest squares
+    const columns = Math.ceil(Math.sqrt(states.length));
+    const [w, h] = [(cell - 12) / columns, (cell - 26) / Math.ceil(states.length / columns)];
+    states.forEach((state, i) => nodes.push({ state, bare: true, x: x * cell + 6 + w * ((i % columns) + .5), y: y * cell + 6 + h * (Math.floor(i / columns) + .5), w: w - 3, h: h - 3 }));
   }
   return { nodes, edges: [], tiles, width: grid.width * cell, height: grid.height * cell };
 }
@@ -72,6 +73,11 @@ function middleOf(points) {
   const k = Math.floor((points.length - 1) / 6) * 3;
   const [a, b, c, d] = points.slice(k, k + 4);
   return d ? [(a[0] + 3 * b[0] + 3 * c[0] + d[0]) / 8, (a[1] + 3 * b[1] + 3 * c[1] + d[1]) / 8] : a;
+}
+
+function addition(caption, name) {
+  // what a state's name adds to what the state is called
+  return name.includes(caption) ? name.replace(caption, "").replace(/^[\s:;,()[\]-]+|[\s:;,()[\]-]+$/g, "") : name;
 }
 
 function shorten(text, room) { return text.length > room ? text.slice(0, Math.max(1, room - 1)) + "…" : text; }
@@ -91,7 +97,7 @@ class Graph {
     this.nodes.clear();
     const marker = element("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" }, element("path", { d: "M0 .6 8 4 0 7.4z" }));
     const layers = [element("defs", {}, marker)];
-    layers.push(element("g", {}, (picture.tiles || []).map(([x, y, w, h]) => element("rect", { class: "tile", x, y, width: w, height: h }))));
+    layers.push(element("g", {}, (picture.tiles || []).flatMap(([x, y, w, h, mark]) => [element("rect", { class: "tile", x, y, width: w, height: h }), element("text", { class: "tile-mark", x: x + w / 2, y: y + h - 5, "text-anchor": "middle" }, mark)])));
     this.edges = picture.edges.map((edge) => ({ edge, made: this.edge(edge) }));
     layers.push(element("g", {}, this.edges.map((e) => e.made)));
     layers.push(element("g", {}, picture.nodes.map((node) => { const made = this.node(node); this.nodes.set(node.state, made); return made; })));
@@ -105,10 +111,10 @@ class Graph {
     const page = this.page;
     const caption = page.caption(state);
     const name = page.data.states[state];
-    const sub = bare || caption === name ? "" : name;
+    const sub = bare ? "" : addition(caption, name);
     const room = Math.floor((w - 14) / 7.8);
     const made = element("g", {
-      class: "node", tabindex: 0, role: "button", transform: `translate(${x - w / 2},${y - h / 2})`, "data-state": state,
+      class: "node", tabindex: 0, role: "button", transform: `translate(${x - w / 2},${y - h / 2})`, "data-state": state, "data-bare": bare ? "bare" : "",
       onclick: () => { if (!this.moved) page.press(state); },
       onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); page.press(state); } },
     },
@@ -146,10 +152,10 @@ class Graph {
     const visible = new Map();
     const taken = page.takenEdges();
     for (const [state, made] of this.nodes) {
-      const value = page.value(state);
+      const value = page.shade(state);
       const keep = page.keeps(state);
       visible.set(state, keep);
-      const classes = ["node", page.kind(state)];
+      const classes = ["node", page.kind(state), made.dataset.bare];
       if (value == null) classes.push("unknown");
       else if (value > .5) classes.push("strong");
       if (state === page.selected) classes.push("selected");
@@ -181,7 +187,7 @@ class Graph {
     const ideal = (height + 2 * margin) * Math.min(1.25, wide / (width + 2 * margin));
     const high = matchMedia("print").matches ? this.svg.clientHeight : Math.round(Math.max(Math.min(ideal, TALLEST), Math.min(380, TALLEST)));
     this.svg.style.height = `${high}px`;
-    const least = wide < 620 ? .8 : .5; // text below this size is not read
+    const least = wide < 620 ? .8 : .6; // text below this size is not read
     const whole = Math.min(wide / (width + 2 * margin), high / (height + 2 * margin), 1.25);
     const scale = Math.max(whole, least);
     const start = this.picture.nodes.find((node) => node.state === this.page.data.initial) || this.picture.nodes[0] || { x: 0, y: 0 };

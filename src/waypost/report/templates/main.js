@@ -63,9 +63,15 @@ class Page {
   }
 
   value(state, target = this.target) {
+    // the number that hides a state below the slider and places it in a comparison
     const bounds = this.bounds(state, this.scope, target);
     if (!bounds) return null;
-    return this.bound === "lower" ? bounds[0] : this.bound === "upper" ? bounds[1] : bounds[1] - bounds[0];
+    return this.bound === "lower" ? bounds[0] : this.bound === "width" ? bounds[1] - bounds[0] : bounds[1];
+  }
+
+  shade(state) {
+    // how strongly a state is coloured, from 0 to 1
+    return this.bound === "kind" ? KIND_SHADES[this.kind(state)] ?? null : this.value(state);
   }
 
   boundsText(state) {
@@ -156,12 +162,27 @@ class Page {
     this.rank = new Map(this.order.map((s, i) => [s, i]));
     const scopes = Object.keys(this.target.scopes);
     this.mainScope = scopes.includes("all") ? "all" : scopes[0];
-    if (!scopes.includes(this.scope)) this.scope = this.mainScope;
+    if (!scopes.includes(this.scope)) this.lookBest(scopes);
     for (const part of document.querySelectorAll(".summary")) part.hidden = Number(part.dataset.target) !== index;
     this.view = this.data.grid ? "map" : "overview";
     if (this.path) this.builder.reset();
     this.draw();
     this.refresh();
+  }
+
+  lookBest(scopes) {
+    // at first, colour by what tells the states of the picture apart best
+    const spread = ([scope, bound]) => {
+      const pair = this.target.scopes[scope][bound === "lower" ? 0 : 1];
+      const values = this.target.view.states.map((s) => pair[this.position.get(s)]).filter((x) => x != null);
+      const mean = values.reduce((a, b) => a + b, 0) / values.length;
+      return values.reduce((a, x) => a + (x - mean) ** 2, 0) / values.length;
+    };
+    const looks = [[this.mainScope, "upper"], ...scopes.flatMap((scope) => [[scope, "upper"], [scope, "lower"]])];
+    let best = looks[0];
+    for (const look of looks) if (spread(look) > 1.5 * spread(best)) best = look;
+    [this.scope, this.bound] = best;
+    if (this.data.grid) [this.scope, this.bound] = [this.mainScope, "kind"]; // on a map the kind says most
   }
 
   press(state) { if (this.path) this.builder.offer(state); else this.select(state); }
@@ -199,10 +220,12 @@ class Page {
 
   controls() {
     segments(document.getElementById("scope"), Object.fromEntries(Object.keys(this.target.scopes).map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.refresh(); });
-    segments(document.getElementById("bound"), { lower: "Lower bound", upper: "Upper bound", width: "Width" }, this.bound, (key) => { this.bound = key; this.refresh(); });
+    segments(document.getElementById("bound"), { kind: "Kind", lower: "Lower bound", upper: "Upper bound", width: "Width" }, this.bound, (key) => { this.bound = key; this.refresh(); });
     const views = { ...(this.data.grid ? { map: "Map" } : {}), overview: this.target.view.states.length < this.data.states.length ? "Important part" : "Whole process", ...(this.model ? { around: "Around a state" } : {}) };
     segments(document.getElementById("view"), views, this.view, (key) => { if (key === "around" && this.selected == null) this.selected = this.data.initial; this.view = key; this.draw(); this.refresh(); });
-    document.getElementById("ramp-title").textContent = this.bound === "width" ? "width of the bounds" : `importance, ${this.bound} bound`;
+    document.getElementById("ramp-title").textContent = { kind: "", width: "width of the bounds" }[this.bound] ?? `importance, ${this.bound} bound`;
+    document.getElementById("ramp-low").textContent = this.bound === "kind" ? "marginal" : "0";
+    document.getElementById("ramp-high").textContent = this.bound === "kind" ? "indispensable" : "1";
     const kept = [...this.graph.nodes.keys()].filter((s) => this.keeps(s)).length;
     document.getElementById("shown").textContent = `${kept.toLocaleString("en")} of ${counted(this.data.states.length, "state")} shown`;
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));

@@ -9,6 +9,8 @@ const KIND_WORDS = {
   detrimental: "To avoid: no run that reaches the target passes it, WHATEVER.",
 };
 
+const KIND_SHADES = { start: 1, target: 1, indispensable: 1, important: .75, optional: .38, marginal: .14, detrimental: 0 };
+
 function showDetails(page, host) {
   const state = page.selected;
   if (state == null) {
@@ -44,7 +46,8 @@ function witnessParts(page, state) {
   if (!witness) return [];
   const value = page.bounds(state, page.scope)[witness.side === "lower" ? 0 : 1];
   const item = ([choice, p]) => element("li", {}, "in ", page.link(page.model.owner[choice]), " take ", element("b", {}, bdi(page.action(choice))), p === 1 ? "" : ` (${number(p)})`);
-  const [before, ...later] = witness.modes;
+  const before = witness.modes[witness.start];
+  const later = witness.modes.filter((_, mode) => mode !== witness.start);
   const known = new Set(before.map(([c]) => c));
   const changed = later.flat().filter(([c]) => !known.has(c));
   const list = (entries) => element("ul", { class: "steps" }, entries.slice(0, 60).map(item), entries.length > 60 ? element("li", { class: "muted" }, `and ${counted(entries.length - 60, "more state")}`) : null);

@@ -1,0 +1,57 @@
+"""Example cases for the states of a learned model: which cases of the log passed them."""
+
+from __future__ import annotations
+
+from waypost.learn import Prepared
+from waypost.learn.bootstrap import output_of
+from waypost.logs.log import CASE
+from waypost.model import MDP
+
+Steps = dict[tuple[str, str], int]
+
+
+def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list[str]]:
+    """First cases that pass each state, by the names they have in the log.
+
+    >>> from waypost.learn import prepare
+    >>> from waypost.logs import EventLog
+    >>> prepared = prepare(EventLog.from_sequences([["ask", "pay"], ["ask", "go"]] * 9))
+    >>> mdp = prepared.learn()
+    >>> paying = next(name for name in mdp.states if name.endswith(": pay"))
+    >>> example_cases(mdp, prepared, most=3)[paying]
+    ['1', '3', '5']
+    """
+    if prepared.log is None:
+        names = [f"trace {k}" for k in range(1, len(prepared.traces) + 1)]
+    else:
+        log = prepared.log
+        names = [str(name) for name in log.events[CASE].to_numpy()[log.first_event[:-1]]]
+    known: dict[int, Steps] = {}
+    found: dict[str, list[str]] = {}
+    for name, trace in zip(names, prepared.traces, strict=True):
+        state: int | None = mdp.initial
+        passed = {mdp.initial: None}
+        for step in trace[1:]:
+            if state is None:
+                break
+            action, output = step[0], step[1]
+            if state not in known:
+                known[state] = _steps(mdp, state)
+            state = known[state].get((action, output))
+            if state is not None:
+                passed[state] = None
+        for each in passed:
+            examples = found.setdefault(mdp.states[each], [])
+            if len(examples) < most:
+                examples.append(name)
+    return found
+
+
+def _steps(mdp: MDP, state: int) -> Steps:
+    """Successor by action and output; a learned model has one for each."""
+    steps: Steps = {}
+    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+        low, high = mdp.transitions.indptr[choice : choice + 2]
+        for successor in mdp.transitions.indices[low:high].tolist():
+            steps[mdp.actions[choice], output_of(mdp, successor)] = successor
+    return steps
