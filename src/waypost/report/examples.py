@@ -15,11 +15,11 @@ def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list
 
     >>> from waypost.learn import prepare
     >>> from waypost.logs import EventLog
-    >>> prepared = prepare(EventLog.from_sequences([["ask", "pay"], ["ask", "go"]] * 9))
+    >>> prepared = prepare(EventLog.from_sequences([["ask", "pay"], ["ask", "go"]] * 60))
     >>> mdp = prepared.learn()
     >>> paying = next(name for name in mdp.states if name.endswith(": pay"))
     >>> example_cases(mdp, prepared, most=3)[paying]
-    ['1', '3', '5']
+    ['case 1', 'case 3', 'case 5']
     """
     if prepared.log is None:
         names = [f"trace {k}" for k in range(1, len(prepared.traces) + 1)]
