@@ -20,46 +20,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.encodings.product import Product
-from waypost.encodings.program import INFINITY, Draft, Program, Sense
-from waypost.encodings.variables import cleaned
-from waypost.graph import stay
+from waypost.encodings.program import INFINITY, Draft, Program, Reading, Sense
+from waypost.graph import can_reach, stay
+from waypost.model.strategy import one_hot
 
 Mask = NDArray[np.bool_]
+NOISE = 1e-12  # flow this much smaller than the greatest is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Variables of a flow program: how often each choice is taken; `rest` where flow may disappear."""
+    """Variables of a flow program: how often each choice is taken."""
 
     product: Product
     taken: Mapping[int, int]  # choice -> variable
+    wanted: Mask  # (S',) where flow counts
     idle: NDArray[np.int64]  # (S',) a choice that stays away from the target for ever, or -1
 
     def strategy(self, values: NDArray[np.float64], otherwise: NDArray[np.int64]) -> NDArray[np.float64]:
-        """(C',) probability of each choice; `otherwise` decides where no flow passes."""
+        """(C',) probability of each choice: the one with most flow, where flow passes on its way to where it counts.
+
+        Where none does, the strategy avoids the target for ever if it may, and else follows `otherwise`.
+        """
         product = self.product
         flow = np.zeros(product.mdp.n_choices)
         for choice, j in self.taken.items():
-            flow[choice] = max(values[j], 0.0)
+            flow[choice] = values[j]
+        flow[flow < NOISE * flow.max(initial=0.0)] = 0.0
         out = np.bincount(product.mdp.choice_state, weights=flow, minlength=product.mdp.n_states)
-        arriving = flow @ product.mdp.transitions
-        scale = max(out.max(initial=0.0), 1e-300)
-        probabilities = np.zeros(product.mdp.n_choices)
-        for x in range(product.mdp.n_states):
-            choices = np.arange(*product.mdp.first_choice[x : x + 2])
-            if out[x] > 1e-12 * scale and out[x] >= 0.5 * arriving[x]:
-                probabilities[choices[int(flow[choices].argmax())]] = 1.0
-            elif arriving[x] > 1e-12 * scale and self.idle[x] >= 0:
-                probabilities[self.idle[x]] = 1.0
-            else:
-                probabilities[otherwise[x]] = 1.0
-        return cleaned(product, probabilities)
+        stopping = out < 0.5 * (flow @ product.mdp.transitions)
+        flow[stopping[product.mdp.choice_state]] = 0.0
+        useful = can_reach(product.graph, self.wanted, enabled=flow > 0)
+        best = np.where(self.idle >= 0, self.idle, otherwise)
+        for x in np.flatnonzero(useful & ~stopping & ~product.target).tolist():
+            first = int(product.mdp.first_choice[x])
+            best[x] = first + int(flow[product.choices(x)].argmax())
+        return one_hot(product.mdp, best)
 
 
-def lp_optimal(product: Product, sense: Sense, *, conserving: Mask) -> tuple[Program, Flows]:
+def lp_optimal(product: Product, sense: Sense, *, optimum: float, conserving: Mask) -> tuple[Program, Flows, Reading]:
     """Greatest probability of t⊤ (for "max") or t⊥ (for "min") by `conserving` choices alone.
 
-    With ``p*`` the maximal probability of the target, the importance is the optimum over ``p*``, or 1 minus that.
+    With `optimum` the maximal probability of the target, the importance is this over that, or 1 minus the quotient.
     """
     draft = Draft()
     wanted = product.via if sense == "max" else product.bypass
@@ -67,10 +69,11 @@ def lp_optimal(product: Product, sense: Sense, *, conserving: Mask) -> tuple[Pro
     taken = _flows(product, draft, live, conserving)
     _balance(product, draft, taken, live, may_stop=np.ones(product.mdp.n_states, bool), scale=None)
     draft.objective("max", _into(product, taken, wanted))
-    return draft.program(), Flows(product, taken, np.full(product.mdp.n_states, -1))
+    flows = Flows(product, taken, wanted, np.full(product.mdp.n_states, -1))
+    return draft.program(), flows, Reading(optimum, complement=sense == "min")
 
 
-def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows]:
+def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows, Reading]:
     """Greatest share of the flow into the target that goes to t⊤ (for "max") or to t⊥ (for "min", then 1 minus it)."""
     draft = Draft()
     live = product.reaches[0] | product.reaches[1]
@@ -82,7 +85,8 @@ def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows]:
     into = {copy: _into(product, taken, mask) for copy, mask in (("via", product.via), ("bypass", product.bypass))}
     draft.row([*into["via"], *into["bypass"]], lower=1.0, upper=1.0)
     draft.objective("max", into["via"] if sense == "max" else into["bypass"])
-    return draft.program(), Flows(product, taken, idle)
+    flows = Flows(product, taken, product.target, idle)
+    return draft.program(), flows, Reading(complement=sense == "min")
 
 
 def _flows(product: Product, draft: Draft, live: Mask, enabled: Mask) -> dict[int, int]:

@@ -82,11 +82,11 @@ def _names(gurobi: Any) -> dict[int, str]:
 def _parameters(model: Any, limits: Limits) -> None:
     model.Params.TimeLimit = float(limits.seconds)
     model.Params.Threads = limits.threads
-    tolerance = max(limits.tolerance, FINEST)
-    model.Params.FeasibilityTol = tolerance
-    model.Params.OptimalityTol = tolerance
-    model.Params.IntFeasTol = tolerance
-    model.Params.MIPGapAbs = limits.tolerance
-    model.Params.MIPGap = min(1e-4, limits.tolerance * 100)
+    if limits.tolerance is not None:
+        model.Params.FeasibilityTol = max(limits.tolerance, FINEST)
+        model.Params.OptimalityTol = max(limits.tolerance, FINEST)
+        model.Params.IntFeasTol = max(limits.tolerance, FINEST)
+        model.Params.MIPGapAbs = limits.tolerance
+        model.Params.MIPGap = limits.tolerance
     if limits.megabytes is not None:
         model.Params.SoftMemLimit = limits.megabytes / 1024

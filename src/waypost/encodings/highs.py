@@ -9,6 +9,7 @@ from waypost.encodings.solution import Limits, Solution, Status
 from waypost.errors import require
 
 LARGEST = 1e15  # HiGHS refuses greater coefficients
+FINEST = 1e-10  # and smaller tolerances
 
 
 def solve(program: Program, limits: Limits) -> Solution:
@@ -23,11 +24,11 @@ def solve(program: Program, limits: Limits) -> Solution:
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", limits.threads)
     solver.setOptionValue("time_limit", float(limits.seconds))
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.setOptionValue("mip_abs_gap", limits.tolerance)
-    tolerance = max(limits.tolerance, 1e-10)
-    for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance"):
-        solver.setOptionValue(option, tolerance)
+    if limits.tolerance is not None:
+        solver.setOptionValue("mip_rel_gap", 0.0)
+        solver.setOptionValue("mip_abs_gap", limits.tolerance)
+        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance"):
+            solver.setOptionValue(option, max(limits.tolerance, FINEST))
     solver.passModel(_model(highspy, program, extra))
     solver.run()
     status = _STATUS.get(solver.getModelStatus().name, "trouble")

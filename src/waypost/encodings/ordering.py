@@ -1,7 +1,7 @@
 """State orderings: what keeps an encoding from idling in a circle and claiming that it arrives.
 
-Paper, Sect. 5, Eq. 7 and 11 (after Wimmer et al. 2012): ``tau_s + 1 <= sum delta(s,a,s') tau_s'`` for the choice taken in
-every state that is not terminal, so that from every state a terminal one is reached.
+Paper, Sect. 5, Eq. 7 and 11 (after Wimmer et al. 2012): ``tau_s + 1 <= sum delta(s,a,s') tau_s'`` for the choice taken
+in every state that is not terminal, so that from every state a terminal one is reached.
 
 It is enough to ask this inside the maximal end components, with everything outside at level 0: a strategy that leaves
 every end component cannot stay anywhere but in terminal states. There the least level has a bound from the model, the

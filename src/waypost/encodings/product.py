@@ -5,8 +5,8 @@ interest leads to ⊤, and there one stays; target states are absorbing, so only
 memory follows it from the first step on: whoever takes the last step is in ⊤, whoever deviates in ⊥ for ever.
 
 Departs from the paper: the initial state starts in ⊤ when it is itself of interest, so that its importance is 1 as the
-paper's Lemma 7 says; and the remark on paths at the end of Sect. 5, which multiplies the importance of the last state by
-the probability of the path although the former contains it already, is replaced by the definition of P4.
+paper's appendix says; and the remark on paths at the end of Sect. 5, which multiplies the importance of the last state
+by the probability of the path although the former contains it already, is replaced by the definition of P4.
 Only product states that can be reached are built.
 """
 
@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, vstack
+from scipy.sparse import csr_array
 
-from waypost.errors import PathError, UndefinedImportanceError
+from waypost.errors import PathError, StrategyError, UndefinedImportanceError
 from waypost.graph import Graph, can_reach, reachable
-from waypost.model import MDP
+from waypost.model import MDP, Strategy
+from waypost.model.strategy import one_hot
 
 Mask = NDArray[np.bool_]
 Steps = tuple[tuple[int, int, int], ...]  # state, choice, next state
@@ -37,16 +39,18 @@ class Product:
     >>> mdp = loan()
     >>> product = state_product(mdp, mdp.where("Granted"), mdp.where("Consultation"))
     >>> product.mdp.n_states, [product.mdp.states[x] for x in np.flatnonzero(product.via | product.bypass)]
-    (14, ['Granted⊥', 'Granted⊤'])
+    (15, ['Granted⊥', 'Granted⊤'])
     """
 
     base: MDP
     mdp: MDP  # the product itself
     origin: NDArray[np.int64]  # (C',) choice of `base` behind each choice; -1 where a target was made absorbing
+    entry: NDArray[np.int64]  # (nnz',) transition of `base` behind each transition; -1 as above
     state: NDArray[np.int64]  # (S',) state of `base` behind each state
     seen: Mask  # (S',) the copy ⊤
     via: Mask  # (S',) t⊤: the target, after having seen
     bypass: Mask  # (S',) t⊥: the target, without having seen
+    subject: Mask | None = None  # (S,) the states of interest; None for a path
 
     @cached_property
     def graph(self) -> Graph:
@@ -70,6 +74,24 @@ class Product:
         first = self.mdp.first_choice[:-1]
         loops = self.mdp.transitions[first, :].diagonal() if self.mdp.n_states else np.zeros(0)
         return np.asarray(single & (loops == 1.0))
+
+    def rationals(self) -> NDArray[np.object_]:
+        """(nnz',) the probabilities as Fractions."""
+        exact = np.array([*self.base.rationals(), Fraction(1)], dtype=object)
+        return np.asarray(exact[self.entry])  # -1, the self-loops of targets, is the last
+
+    def strategy(self, probabilities: NDArray[np.float64]) -> Strategy:
+        """Strategy of the base model with one bit: ⊥ until a state of interest is entered, ⊤ from then on."""
+        if self.subject is None:
+            raise StrategyError("a path needs more than one bit of memory; its strategy stays on the product")
+        modes = []
+        for seen in (False, True):
+            mode = one_hot(self.base, self.base.first_choice[:-1]).copy()
+            here = np.flatnonzero((self.seen[self.mdp.choice_state] == seen) & (self.origin >= 0))
+            mode[np.isin(self.base.choice_state, self.base.choice_state[self.origin[here]])] = 0.0
+            mode[self.origin[here]] = probabilities[here]
+            modes.append(mode)
+        return Strategy.one_bit(self.base, modes[0], modes[1], self.subject)
 
     def choices(self, x: int) -> range:
         """Choices of a product state."""
@@ -95,7 +117,7 @@ def path_product(mdp: MDP, target: Mask, path: Sequence[str]) -> Product:
     >>> mdp = loan()
     >>> product = path_product(mdp, mdp.where("Granted"), ["s0", "Apply", "Application"])
     >>> product.mdp.states[product.mdp.initial], product.mdp.n_states
-    ('s0#0', 14)
+    ('s0#0', 17)
     """
     steps = _steps(mdp, target, path)
     enabled = np.ones(mdp.n_choices, bool)
@@ -125,79 +147,79 @@ def _steps(mdp: MDP, target: Mask, path: Sequence[str]) -> Steps:
 
 def _product(mdp: MDP, target: Mask, enabled: Mask, subject: Mask, steps: Steps, *, seen_at_start: bool) -> Product:
     n, walk = mdp.n_states, len(steps)
-    rows, owner, origin = _absorbing(mdp, target, enabled)
-    i, j, p = rows.row, rows.col, rows.data
-    above = len(owner)  # the choices of ⊤ are numbered after those of ⊥, those on the path after both
-    on_path = _path_entries(rows, origin, steps, n)
-    whole = csr_array(
-        (
-            np.concatenate([p, p, on_path[2]]),
-            (
-                np.concatenate([i, i + above, on_path[0] + 2 * above]),
-                np.concatenate([j + n * subject[j], j + n, on_path[1]]),
-            ),
-        ),
-        shape=(2 * above + walk, 2 * n + walk),
-    )
-    owners = np.concatenate([owner, owner + n, 2 * n + np.arange(walk)])
-    origins = np.concatenate([origin, origin, np.array([choice for _, choice, _ in steps], np.int64)])
-    states = np.concatenate([np.arange(n), np.arange(n), np.array([state for state, _, _ in steps], np.int64)])
-    names = [f"{s}⊥" for s in mdp.states] + [f"{s}⊤" for s in mdp.states]
-    names += [f"{mdp.states[s]}#{k}" for k, (s, _, _) in enumerate(steps)]
+    rows = _absorbing(mdp, target, enabled)
+    above = len(rows.owner)  # the choices of ⊤ are numbered after those of ⊥, those on the path after both
+    on_path = _on_path(rows, steps, n)
+    row = np.concatenate([rows.row, rows.row + above, on_path.row + 2 * above])
+    column = np.concatenate([rows.column + n * subject[rows.column], rows.column + n, on_path.column])
+    entry = np.concatenate([rows.entry, rows.entry, on_path.entry])
+    owners = np.concatenate([rows.owner, rows.owner + n, on_path.owner])
+    origins = np.concatenate([rows.origin, rows.origin, on_path.origin])
     start = 2 * n if walk else mdp.initial + n * seen_at_start
-    everything = _model(whole, owners, names, [mdp.actions[c] if c >= 0 else "(target)" for c in origins], start)
-    kept = reachable(Graph.of(everything), np.arange(2 * n + walk) == start)
+    pattern = csr_array((np.arange(1, len(row) + 1), (row, column)), shape=(2 * above + walk, 2 * n + walk))
+    first = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=2 * n + walk))])
+    graph = Graph(first, pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64))
+    kept = reachable(graph, np.arange(2 * n + walk) == start)
     seen = np.repeat([False, True, False], [n, n, walk])
     ends = np.concatenate([target, target, np.zeros(walk, bool)])
     if not (ends & kept).any():
         raise UndefinedImportanceError("no strategy reaches the target, so importance is undefined")
-    smaller, kept_choices = _restricted(everything, kept)
-    return Product(
-        mdp, smaller, origins[kept_choices], states[kept], seen[kept], (ends & seen)[kept], (ends & ~seen)[kept]
+    choices, states = np.flatnonzero(kept[owners]), np.flatnonzero(kept)
+    pattern = csr_array(pattern[choices][:, states])
+    pattern.sort_indices()
+    entry = entry[pattern.data - 1]
+    base_state = np.concatenate([np.arange(n), np.arange(n), np.array([s for s, _, _ in steps], np.int64)])
+    suffix = ["⊥"] * n + ["⊤"] * n + [f"#{k}" for k in range(walk)]
+    data = np.where(entry >= 0, mdp.transitions.data[entry], 1.0)
+    model = MDP(
+        csr_array((data, pattern.indices, pattern.indptr), shape=pattern.shape),
+        np.concatenate([[0], np.cumsum(np.bincount(owners[choices], minlength=2 * n + walk)[kept])]),
+        tuple(mdp.states[base_state[x]] + suffix[x] for x in states),
+        tuple(mdp.actions[c] if c >= 0 else "(target)" for c in origins[choices]),
+        int(np.flatnonzero(states == start)[0]),
+        {},
     )
+    via, bypass = (ends & seen)[kept], (ends & ~seen)[kept]
+    interest = None if walk or not subject.any() else subject
+    return Product(mdp, model, origins[choices], entry, base_state[kept], seen[kept], via, bypass, interest)
 
 
-def _absorbing(mdp: MDP, target: Mask, enabled: Mask) -> tuple[coo_array, NDArray[np.int64], NDArray[np.int64]]:
-    """Rows, owners and origins of the choices once target states are absorbing (origin -1) and others disabled."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Choices as parallel arrays: who owns them, where they come from, and their transitions."""
+
+    owner: NDArray[np.int64]  # (c,)
+    origin: NDArray[np.int64]  # (c,) choice of the base model, or -1
+    row: NDArray[np.int64]  # (nnz,)
+    column: NDArray[np.int64]  # (nnz,)
+    entry: NDArray[np.int64]  # (nnz,) transition of the base model, or -1
+
+
+def _absorbing(mdp: MDP, target: Mask, enabled: Mask) -> _Rows:
+    """Enabled choices once target states are absorbing (origin -1), sorted by state."""
     kept = np.flatnonzero(enabled & ~target[mdp.choice_state])
     ends = np.flatnonzero(target)
     owner = np.concatenate([mdp.choice_state[kept], ends])
     origin = np.concatenate([kept, np.full(len(ends), -1)])
     order = np.argsort(owner, kind="stable")
-    loops = csr_array((np.ones(len(ends)), (np.arange(len(ends)), ends)), shape=(len(ends), mdp.n_states))
-    rows = vstack([mdp.transitions[kept], loops], format="csr")[order]
-    return coo_array(rows), owner[order], origin[order]
+    owner, origin = owner[order], origin[order]
+    pointer, indices = mdp.transitions.indptr, mdp.transitions.indices
+    sizes = np.where(origin >= 0, np.diff(pointer)[origin], 1)
+    row = np.repeat(np.arange(len(origin)), sizes)
+    offset = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry = np.where(origin[row] >= 0, pointer[:-1][origin[row]] + offset, -1)
+    column = np.where(entry >= 0, indices[entry], owner[row])
+    return _Rows(owner, origin, row, column.astype(np.int64), entry)
 
 
-def _path_entries(
-    rows: coo_array, origin: NDArray[np.int64], steps: Steps, n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Transitions on the path: the next step goes on, or into ⊤ at the end; everything else deviates into ⊥."""
-    entries: list[tuple[int, int, float]] = []
+def _on_path(rows: _Rows, steps: Steps, n: int) -> _Rows:
+    """Choices on the path: the next step goes on, or into ⊤ at the end; everything else deviates into ⊥."""
+    found: list[tuple[int, int, int]] = []
     for k, (_, choice, following) in enumerate(steps):
-        (row,) = np.flatnonzero(origin == choice)
-        for y, p in zip(rows.col[rows.row == row].tolist(), rows.data[rows.row == row].tolist(), strict=True):
+        for e in np.flatnonzero(rows.origin[rows.row] == choice).tolist():
+            y = int(rows.column[e])
             onward = n + y if k + 1 == len(steps) else 2 * n + k + 1
-            entries.append((k, onward if y == following else y, p))
-    k_, y_, p_ = zip(*entries, strict=True) if entries else ((), (), ())
-    return np.array(k_, np.int64), np.array(y_, np.int64), np.array(p_, float)
-
-
-def _restricted(mdp: MDP, kept: Mask) -> tuple[MDP, NDArray[np.int64]]:
-    """Part of a model whose states are `kept`, which must be closed, and the choices that remain."""
-    choices = np.flatnonzero(kept[mdp.choice_state])
-    states = np.flatnonzero(kept)
-    number = np.cumsum(kept) - 1
-    rows = csr_array(mdp.transitions[choices][:, states])
-    names = [mdp.states[x] for x in states]
-    actions = [mdp.actions[c] for c in choices]
-    return _model(rows, number[mdp.choice_state[choices]], names, actions, int(number[mdp.initial])), choices
-
-
-def _model(
-    rows: csr_array, owner: NDArray[np.int64], names: list[str], actions: list[str], initial: int
-) -> MDP:
-    rows.sort_indices()
-    counts = np.bincount(owner, minlength=len(names))
-    first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return MDP(rows, first, tuple(names), tuple(actions), initial, {})
+            found.append((k, onward if y == following else y, int(rows.entry[e])))
+    row, column, entry = np.array(found, np.int64).reshape(-1, 3).T
+    owner = 2 * n + np.arange(len(steps))
+    return _Rows(owner, np.array([choice for _, choice, _ in steps], np.int64), row, column, entry)

@@ -106,6 +106,19 @@ class Program:
         return float(max(worst))
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How the last objective of an encoding is read as an importance: divided, and perhaps taken from 1."""
+
+    divisor: float = 1.0
+    complement: bool = False
+
+    def importance(self, objective: float) -> float:
+        """Importance that an objective value stands for."""
+        share = objective / self.divisor
+        return 1.0 - share if self.complement else share
+
+
 @dataclass
 class Draft:
     """A program on its way: variables and rows are added one after the other."""
@@ -146,9 +159,7 @@ class Draft:
         self.row_lower.append(lower)
         self.row_upper.append(upper)
 
-    def quadratic(
-        self, products: Products, terms: Terms, *, lower: float = -INFINITY, upper: float = INFINITY
-    ) -> None:
+    def quadratic(self, products: Products, terms: Terms, *, lower: float = -INFINITY, upper: float = INFINITY) -> None:
         """Add a row with products; one without any becomes linear."""
         products, terms = tuple(products), tuple(terms)
         if products:

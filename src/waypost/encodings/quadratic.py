@@ -1,9 +1,9 @@
 """QP and QP*: the paper's quadratic encodings (Sect. 5).
 
 QP optimises the importance over all strategies: the division is a variable ``r`` with
-``r (p_{s0,t⊥} + p_{s0,t⊤}) = p_{s0,t⊤}``. QP* optimises over reachability-optimal strategies: it fixes the probability
-``p*`` of the target, bounds it from below by every choice, and minimises the sum of all probabilities before it turns to
-the importance. QP has a state ordering, QP* has none; `docs/accuracy.md` shows what either costs.
+``r (p_{s0,t⊥} + p_{s0,t⊤}) = p_{s0,t⊤}``. QP* optimises over reachability-optimal strategies: it fixes the
+probability ``p*`` of the target, bounds it from below by every choice, and minimises the sum of all probabilities
+before it turns to the importance. QP has a state ordering, QP* has none; `docs/accuracy.md` shows what either costs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 from waypost.encodings.ordering import hold_order_quadratically
 from waypost.encodings.product import Product
-from waypost.encodings.program import Draft, Program, Sense
+from waypost.encodings.program import Draft, Program, Reading, Sense
 from waypost.encodings.variables import BYPASS, VIA, Variables
 
 EPSILON = 1e-4  # the paper's
@@ -24,7 +24,7 @@ def qp(
     *,
     epsilon: float = EPSILON,
     ordering: Literal["paper", "components"] = "paper",
-) -> tuple[Program, Variables]:
+) -> tuple[Program, Variables, Reading]:
     """Importance over all strategies that reach the target with probability `epsilon` or more (Fig. 2).
 
     With ``ordering="components"`` the order of Eq. 7 is kept in end components only. That forbids the same strategies,
@@ -36,14 +36,15 @@ def qp(
     _bellman(variables)
     via, bypass = variables.start
     ratio = draft.variable(upper=1.0)
-    draft.quadratic([(ratio, via, 1.0), (ratio, bypass, 1.0)], [(via, -1.0)], lower=0.0, upper=0.0)
-    draft.row([(via, 1.0), (bypass, 1.0)], lower=epsilon, upper=1.0)
+    total = draft.variable(lower=epsilon, upper=1.0)
+    draft.row([(via, 1.0), (bypass, 1.0), (total, -1.0)], lower=0.0, upper=0.0)
+    draft.quadratic([(ratio, total, 1.0)], [(via, -1.0)], lower=0.0, upper=0.0)
     hold_order_quadratically(variables, everywhere=ordering == "paper")
     draft.objective(sense, [(ratio, 1.0)])
-    return draft.program(), variables
+    return draft.program(), variables, Reading()
 
 
-def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program, Variables]:
+def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program, Variables, Reading]:
     """Probability of the target via the state, over strategies that reach it with probability `optimum`."""
     draft = Draft()
     variables = Variables.of(product, draft, integer=False, relevant=product.reaches[VIA] | product.reaches[BYPASS])
@@ -59,7 +60,7 @@ def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program,
             draft.row(gap.terms, lower=-gap.constant)
     draft.objective("min", [(j, 1.0) for copy in (VIA, BYPASS) for j in variables.reached[copy].values()])
     draft.objective(sense, [(via, 1.0)])
-    return draft.program(), variables
+    return draft.program(), variables, Reading(optimum)
 
 
 def _bellman(variables: Variables) -> None:

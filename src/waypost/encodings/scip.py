@@ -11,6 +11,7 @@ from waypost.encodings.solution import Limits, Solution, Status
 from waypost.errors import require
 
 INFINITE = 1e20  # SCIP's own
+FINEST = 1e-8  # finer, and it takes its own rounding for infeasibility
 
 
 def solve(program: Program, limits: Limits) -> Solution:
@@ -49,9 +50,10 @@ def _parameters(model: Any, limits: Limits) -> None:
         model.setParam("limits/memory", float(limits.megabytes))
     model.setParam("parallel/maxnthreads", limits.threads)
     model.setParam("lp/threads", limits.threads)
-    model.setParam("numerics/feastol", limits.tolerance)
-    model.setParam("numerics/dualfeastol", limits.tolerance)
-    model.setParam("limits/absgap", limits.tolerance)
+    if limits.tolerance is not None:
+        model.setParam("numerics/feastol", max(limits.tolerance, FINEST))
+        model.setParam("numerics/dualfeastol", max(limits.tolerance, FINEST))
+        model.setParam("limits/absgap", limits.tolerance)
 
 
 def _variables(model: Any, program: Program) -> list[Any]:

@@ -19,7 +19,7 @@ class Limits:
     seconds: float = 60.0
     megabytes: int | None = 4096  # memory of the solve itself, on top of what the process holds before it
     threads: int = 1
-    tolerance: float = 1e-9  # feasibility, integrality and optimality, as far as the solver goes
+    tolerance: float | None = None  # of feasibility, integrality and optimality; None leaves the solver its own
 
 
 @dataclass(frozen=True, eq=False)

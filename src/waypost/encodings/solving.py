@@ -7,11 +7,14 @@ the next program, so that a solve costs little more than itself.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import pickle
 import selectors
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from types import TracebackType
 from typing import IO, Self
@@ -20,6 +23,7 @@ from waypost.encodings.program import Program
 from waypost.encodings.solution import Limits, Solution, SolverName
 from waypost.errors import WaypostError
 
+FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
 HEADER = struct.Struct("!Q")
 
@@ -40,7 +44,7 @@ class Solver:
     def __init__(self, name: SolverName) -> None:
         self.name = name
         self._child: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
+        self._said: IO[bytes] | None = None  # what the child wrote to standard error
 
     def __enter__(self) -> Self:
         return self
@@ -55,11 +59,12 @@ class Solver:
         child, self._child = self._child, None
         if child is None:
             return
-        for pipe in (child.stdin, child.stdout, child.stderr):
-            if pipe is not None:
-                pipe.close()
         child.kill()
         child.wait()
+        for pipe in (child.stdin, child.stdout, self._said):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
 
     def solve(self, program: Program, limits: Limits) -> Solution:
         """Solve a program, objective by objective, within limits for all of them together."""
@@ -87,20 +92,57 @@ class Solver:
         if self._child is None or self._child.poll() is not None:
             self.close()
             command = [sys.executable, "-m", "waypost.encodings.worker", self.name]
-            self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
+            self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
         return self._child
 
     def _died(self, seconds: float) -> Solution:
         """Say why the child ended: memory it could not have, or a crash."""
         child = self._child
-        said = child.stderr.read().decode(errors="replace") if child and child.stderr else ""
         code = child.wait() if child else None
+        said = ""
+        if self._said is not None:
+            self._said.seek(0)
+            said = self._said.read().decode(errors="replace")
         self.close()
-        starved = any(word in said for word in ("bad_alloc", "MemoryError", "out of memory", "Out of memory", "No memory"))
+        starved = any(
+            word in said for word in ("bad_alloc", "MemoryError", "out of memory", "Out of memory", "No memory")
+        )
         last = said.strip().splitlines()[-1:] or [f"exit code {code}"]
         return Solution("memory" if starved else "trouble", seconds=seconds, message=last[0])
+
+
+class Solvers:
+    """The solvers of one experiment, each started when it is first needed; use it in a ``with`` statement."""
+
+    def __init__(self) -> None:
+        self._running: dict[SolverName, Solver] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for solver in self._running.values():
+            solver.close()
+        self._running.clear()
+
+    def __getitem__(self, name: SolverName) -> Solver:
+        if name not in self._running:
+            self._running[name] = Solver(name)
+        return self._running[name]
+
+
+def solver_for(program: Program) -> SolverName:
+    """Choose the solver to take unless told otherwise.
+
+    HiGHS for what is linear; with products Gurobi where it is installed and its free licence suffices, else SCIP.
+    """
+    if not any(row.products for row in program.quadratic):
+        return "scip" if program.indicators else "highs"
+    small = len(program.lower) <= FREE and importlib.util.find_spec("gurobipy") is not None
+    return "gurobi" if small else "scip"
 
 
 def _read(pipe: IO[bytes], deadline: float) -> object:

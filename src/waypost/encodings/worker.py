@@ -6,6 +6,7 @@ own chatter is sent to standard error, so that it cannot break the conversation.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import pickle
@@ -22,11 +23,13 @@ from waypost.errors import WaypostError
 
 Backend = Callable[[Program, Limits], Solution]
 MODULES = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
-SLACK = 1e-9  # how much of an objective may be lost to a less important one
+SLACK = 1e-7  # how much of an objective may be lost to a less important one
 
 
 def in_order(backend: Backend, program: Program, limits: Limits) -> Solution:
     """Solve for one objective after the other, each held at its optimum while the next is optimised."""
+    if not len(program.lower):  # nothing to decide; some solvers call that an error
+        return Solution("optimal", program.lower, 0.0, message="empty")
     started = time.perf_counter()
     reached: float | None = None
     current = program
@@ -48,10 +51,8 @@ def main() -> None:
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     backend: Backend = importlib.import_module(f"waypost.encodings.{name}").solve
-    try:
+    with contextlib.suppress(ImportError):  # the backend says what to install
         importlib.import_module(MODULES[name])  # so that its own size does not count as the solve's
-    except ImportError:
-        pass  # the backend says what to install
     while header := incoming.read(HEADER.size):
         program, limits = pickle.loads(incoming.read(HEADER.unpack(header)[0]))  # noqa: S301 - our parent wrote it
         _limit_memory(limits.megabytes)
