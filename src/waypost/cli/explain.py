@@ -99,7 +99,7 @@ def explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) 
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     mdp, scope, strategy = loaded.mdp, options["scope"], options["strategy"]
-    scopes = ("all", "optimal") if scope == "both" else (scope,)
+    scopes: tuple[Any, ...] = ("all", "optimal") if scope == "both" else (scope,)
     asked = len(options["states"]) or mdp.n_states
     parts = len(scopes) + (strategy is not None) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 Point = tuple[float, float]
@@ -79,11 +80,14 @@ def _graphviz(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, 
 
 
 def _layers(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, int]], direction: Direction) -> Layout:
-    """Longest-path layers, ordered by the mean position of their neighbours, straight-backed curves."""
+    """Longest-path layers, ordered by the mean position of their neighbours; long arrows keep a lane in every layer."""
     turned = [(h, w) for w, h in sizes] if direction == "tall" else list(sizes)
     forward = _without_cycles(len(sizes), arrows)
-    layers = _ordered(_depths(len(sizes), forward), forward)
-    centres: list[Point] = [(0.0, 0.0)] * len(sizes)
+    depth = _depths(len(sizes), forward)
+    lanes, links = _lanes(forward, depth)
+    turned += [(1.0, 6.0)] * (len(depth) - len(sizes))
+    layers = _ordered(depth, links)
+    centres: list[Point] = [(0.0, 0.0)] * len(depth)
     along = 0.0
     across_total = max(sum(turned[n][1] + GAP for n in layer) - GAP for layer in layers)
     for layer in layers:
@@ -93,13 +97,13 @@ def _layers(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, in
             centres[n] = (along + thick / 2, across + turned[n][1] / 2)
             across += turned[n][1] + GAP
         along += thick + STEP
-    curves = [_curve(centres, turned, source, target) for source, target in arrows]
+    curves = [_curve(centres, turned, arrow, lanes.get(arrow, ())) for arrow in arrows]
     width, height = along - STEP, across_total
     if direction == "tall":
         centres = [(y, x) for x, y in centres]
         curves = [tuple((y, x) for x, y in curve) for curve in curves]
         width, height = height, width
-    return Layout(width, height, tuple(centres), tuple(curves))
+    return Layout(width, height, tuple(centres[: len(sizes)]), tuple(curves))
 
 
 def _without_cycles(n: int, arrows: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -146,6 +150,20 @@ def _depths(n: int, forward: Sequence[tuple[int, int]]) -> list[int]:
     return depth
 
 
+def _lanes(
+    forward: Sequence[tuple[int, int]], depth: list[int]
+) -> tuple[dict[tuple[int, int], list[int]], list[tuple[int, int]]]:
+    """Put an invisible node into every layer that an arrow passes; `depth` grows by them."""
+    lanes: dict[tuple[int, int], list[int]] = {}
+    links: list[tuple[int, int]] = []
+    for source, target in forward:
+        lane = list(range(len(depth), len(depth) + depth[target] - depth[source] - 1))
+        depth.extend(range(depth[source] + 1, depth[target]))
+        lanes[source, target] = lane
+        links += pairwise([source, *lane, target])
+    return lanes, links
+
+
 def _ordered(depth: Sequence[int], forward: Sequence[tuple[int, int]]) -> list[list[int]]:
     layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
     for node, d in enumerate(depth):
@@ -165,17 +183,21 @@ def _ordered(depth: Sequence[int], forward: Sequence[tuple[int, int]]) -> list[l
 
 
 def _curve(
-    centres: Sequence[Point], sizes: Sequence[tuple[float, float]], source: int, target: int
+    centres: Sequence[Point], sizes: Sequence[tuple[float, float]], arrow: tuple[int, int], lane: Sequence[int]
 ) -> tuple[Point, ...]:
+    source, target = arrow
     (x, y), (u, v) = centres[source], centres[target]
     width, height = sizes[source]
     if source == target:
         top = y - height / 2
         return ((x - 10, top), (x - 24, top - 26), (x + 24, top - 26), (x + 10, top))
     if u > x:  # forward: from the right side to the left side
-        start, end = (x + width / 2, y), (u - sizes[target][0] / 2, v)
-        bend = (end[0] - start[0]) / 2
-        return (start, (start[0] + bend, y), (end[0] - bend, v), end)
+        stops = [(x + width / 2, y), *(centres[node] for node in lane), (u - sizes[target][0] / 2, v)]
+        curve = [stops[0]]
+        for a, b in pairwise(stops):
+            bend = (b[0] - a[0]) / 2
+            curve += [(a[0] + bend, a[1]), (b[0] - bend, b[1]), b]
+        return tuple(curve)
     # backward or within a layer: out below, in below
     drop = max(y + height / 2, v + sizes[target][1] / 2) + GAP
     start, end = (x, y + height / 2), (u, v + sizes[target][1] / 2)

@@ -62,6 +62,12 @@ class Summary:
     sections: tuple[Section, ...]
     reading: tuple[str, ...]  # how to read the numbers
 
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_markdown_(self) -> str:
+        return as_markdown(self)
+
 
 def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = None) -> Summary:
     """Explanation in words, with at most `top` lines per section.

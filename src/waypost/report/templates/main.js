@@ -118,33 +118,33 @@ class Page {
   }
 
   takenEdges() {
-    // how likely an arrow is under the witness, where the witness can get to
+    // how likely an arrow is under the witness, in the memory mode that takes it most often; 0 where it never gets
     const witness = this.witness();
     if (!witness) return null;
-    const table = (list) => { const found = new Map(); for (const [c, p] of list) { const s = this.model.owner[c]; if (!found.has(s)) found.set(s, []); found.get(s).push([c, p]); } return found; };
-    const modes = witness.modes.map(table);
-    const plays = (state, mode) => modes[mode].get(state) || (this.choicesOf(state) === 1 ? [[this.model.first[state], 1]] : []);
-    const weight = new Map();
-    const seen = new Set();
-    const queue = [];
-    const visit = (state, mode) => {
-      const key = modes.length * state + mode;
-      if (!seen.has(key)) { seen.add(key); queue.push([state, mode]); }
-    };
-    visit(this.data.initial, witness.start);
+    const { model } = this;
+    const modes = witness.modes.map((list) => {
+      const found = new Map();
+      for (const [c, p] of list) { const s = model.owner[c]; if (!found.has(s)) found.set(s, []); found.get(s).push([c, p]); }
+      return found;
+    });
+    const plays = (state, mode) => modes[mode].get(state) || (this.choicesOf(state) === 1 ? [[model.first[state], 1]] : []);
+    const reached = modes.map(() => new Uint8Array(model.n));
+    const queue = [[this.data.initial, witness.start]];
+    reached[witness.start][this.data.initial] = 1;
     for (let i = 0; i < queue.length; i++) {
       const [state, mode] = queue[i];
       if (this.isTarget(state)) continue;
-      for (const [c, p] of plays(state, mode)) {
-        for (let k = this.model.ptr[c]; k < this.model.ptr[c + 1]; k++) {
-          const y = this.model.succ[k];
-          const key = `${c}>${y}`;
-          weight.set(key, Math.max(weight.get(key) || 0, p * this.model.prob[k]));
-          visit(y, witness.update[mode].get(y) ?? mode);
+      for (const [c] of plays(state, mode)) {
+        for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) {
+          const y = model.succ[k];
+          const next = witness.update[mode].get(y) ?? mode;
+          if (!reached[next][y]) { reached[next][y] = 1; queue.push([y, next]); }
         }
       }
     }
-    return (edge) => (edge.c.length ? edge.c.reduce((sum, c) => sum + (weight.get(`${c}>${edge.t}`) || 0), 0) : null);
+    const weight = (edge, mode) => (reached[mode][edge.s] && !this.isTarget(edge.s)
+      ? plays(edge.s, mode).reduce((sum, [c, p]) => { const i = edge.c.indexOf(c); return i < 0 ? sum : sum + p * edge.p[i]; }, 0) : 0);
+    return (edge) => (edge.c.length ? Math.max(...modes.map((_, mode) => weight(edge, mode))) : null);
   }
 
   link(state) {

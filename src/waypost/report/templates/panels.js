@@ -168,7 +168,7 @@ class PathBuilder {
       else setTimeout(slice);
     };
     this.answer.replaceChildren(element("p", { class: "muted" }, "Computing…"));
-    setTimeout(slice, 20);
+    setTimeout(slice, 80);
   }
 
   tell(result) {
