@@ -185,6 +185,8 @@ class MDP:
         """
         states = tuple(choices)
         position = {name: i for i, name in enumerate(states)}
+        if not states:
+            raise ModelError("the model has no states")
         if initial not in position:
             raise unknown_name("state", str(initial), states)
         rows: list[int] = []
@@ -210,11 +212,16 @@ class MDP:
         textual = any(isinstance(p, str | Fraction) for p in given)
         try:
             exact = (
-                [Fraction(p if isinstance(p, str | Fraction | int) else repr(p)) for p in given] if textual else None
+                [Fraction(p if isinstance(p, str | Fraction | int) else repr(float(p))) for p in given]
+                if textual
+                else None
             )
             probabilities = np.array(exact if exact is not None else given, dtype=float)
-        except (ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
-            raise ModelError(f"a probability is not a number: {error}") from None
+        except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+            k = next(k for k, p in enumerate(given) if not _is_number(p))
+            where = _where(rows[k], np.concatenate([[0], np.cumsum(counts)]), states, actions)
+            to = states[successors[k]]
+            raise ModelError(f"{where} has probability {given[k]!r} of going to {to!r}, which is no number") from None
         masks = {}
         for label, members in (labels or {}).items():
             masks[label] = np.zeros(len(states), bool)
@@ -265,7 +272,7 @@ class MDP:
             None if exact is None else np.array(list(exact), dtype=object),
             None if counts is None else np.asarray(counts, np.int64),
         )
-        if len(first) != len(states) + 1 or first[-1] != len(actions):
+        if len(first) != len(states) + 1 or first[0] != 0 or first[-1] != len(actions):
             raise ModelError("first_choice does not fit the numbers of states and actions")
         if not 0 <= initial < len(states):
             raise ModelError(f"initial state {initial} is not one of the {len(states)} states")
@@ -363,6 +370,16 @@ def _where(choice: int, first: NDArray[np.int64], states: Sequence[str], actions
     return f"action {actions[choice]!r} in state {states[state]!r}"
 
 
+def _is_number(given: Any) -> bool:
+    """Whether a probability can be read; `Fraction` is what refuses most."""
+    try:
+        return bool(
+            np.isfinite(float(Fraction(given if isinstance(given, str | Fraction | int) else repr(float(given)))))
+        )
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        return False
+
+
 def _check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str]) -> None:
     """Action names are unique within a state, so that a strategy can be written by name."""
     for s in np.flatnonzero(np.diff(first) > 1).tolist():
@@ -375,6 +392,9 @@ def _check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Seq
 def _check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries) -> None:
     if not len(entries.choice) == len(entries.successor) == len(entries.probability):
         raise ModelError("choice, successor and probability must have the same length")
+    for name, more in (("exact", entries.exact), ("counts", entries.counts)):
+        if more is not None and len(more) != len(entries.choice):
+            raise ModelError(f"{name} must have one number per probability")
     if len(entries.choice) and not (entries.choice.min() >= 0 and entries.choice.max() < len(actions)):
         raise ModelError("a probability belongs to a choice that does not exist")
     bad = np.flatnonzero((entries.successor < 0) | (entries.successor >= len(states)))

@@ -84,19 +84,17 @@ class Strategy:
         A lone action name has probability 1. States with a single action may be left out, and so may states that the
         strategy never visits.
         """
-        if set(given) == {"switch", "before", "after"}:
+        if not isinstance(given, Mapping):
+            raise StrategyError('a strategy is written {"state": {"action": probability}}')
+        # a model may have states of these names: lists and numbers tell that they are not meant
+        if set(given) == {"switch", "before", "after"} and isinstance(given["switch"], list | tuple):
             switch = np.zeros(mdp.n_states, bool)
             for name in given["switch"]:
-                switch[mdp.state(name)] = True
+                switch[mdp.state(str(name))] = True
             before, after = (_named(mdp, given[part], complete=False) for part in ("before", "after"))
             return cls.one_bit(mdp, before, after, switch)
-        if set(given) == {"start", "modes", "update"}:
-            update = np.repeat(np.arange(len(given["modes"]))[:, None], mdp.n_states, axis=1)
-            for mode, changes in enumerate(given["update"]):
-                for name, to in changes.items():
-                    update[mode, mdp.state(name)] = to
-            if not (update.min() >= 0 and update.max() < len(update) and 0 <= given["start"] < len(update)):
-                raise StrategyError("the strategy changes to a memory mode that it does not have")
+        if set(given) == {"start", "modes", "update"} and isinstance(given["start"], int):
+            update = _updates(mdp, given)
             modes = [_named(mdp, part, complete=False) for part in given["modes"]]
             return cls(mdp, tuple(modes), _frozen(update), int(given["start"]))
         return cls.memoryless(mdp, _named(mdp, given, complete=True))
@@ -138,6 +136,24 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
+
+
+def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
+    """(M, S) the mode after entering a state, from the changes given by name."""
+    modes, changes = given["modes"], given["update"]
+    if not (isinstance(modes, list) and isinstance(changes, list) and 0 < len(modes) == len(changes)):
+        raise StrategyError('a strategy with memory has a list of "modes" and an "update" for each of them')
+    update = np.repeat(np.arange(len(modes))[:, None], mdp.n_states, axis=1)
+    for mode, changed in enumerate(changes):
+        if not (isinstance(changed, Mapping) and all(type(to) is int for to in changed.values())):
+            raise StrategyError('an "update" of a strategy with memory is written {"state": number of the next mode}')
+        for name, to in changed.items():
+            if not 0 <= to < len(modes):
+                raise StrategyError(f"the strategy changes to memory mode {to}, which it does not have")
+            update[mode, mdp.state(name)] = to
+    if not 0 <= given["start"] < len(modes):
+        raise StrategyError(f"the strategy starts in memory mode {given['start']}, which it does not have")
+    return update
 
 
 def _named(mdp: MDP, given: Any, *, complete: bool) -> NDArray[np.float64]:
