@@ -279,6 +279,7 @@ class MDP:
         if len(set(states)) != len(states):
             twice = next(name for name, n in _tally(states).items() if n > 1)
             raise ModelError(f"two states are called {twice!r}; state names must be unique")
+        _check_lengths(entries, len(actions))
         first, actions, entries = _with_final_choices(first, actions, entries)
         _check_actions(first, states, actions)
         _check_numbers(first, states, actions, entries)
@@ -389,14 +390,17 @@ def _check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Seq
             raise ModelError(f"state {states[s]!r} has two actions called {twice!r}; give them different names")
 
 
-def _check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries) -> None:
+def _check_lengths(entries: _Entries, n_choices: int) -> None:
     if not len(entries.choice) == len(entries.successor) == len(entries.probability):
         raise ModelError("choice, successor and probability must have the same length")
     for name, more in (("exact", entries.exact), ("counts", entries.counts)):
         if more is not None and len(more) != len(entries.choice):
             raise ModelError(f"{name} must have one number per probability")
-    if len(entries.choice) and not (entries.choice.min() >= 0 and entries.choice.max() < len(actions)):
+    if len(entries.choice) and not (entries.choice.min() >= 0 and entries.choice.max() < n_choices):
         raise ModelError("a probability belongs to a choice that does not exist")
+
+
+def _check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: _Entries) -> None:
     bad = np.flatnonzero((entries.successor < 0) | (entries.successor >= len(states)))
     if len(bad):
         where = _where(int(entries.choice[bad[0]]), first, states, actions)
