@@ -6,24 +6,32 @@
 Bounds(lower=0.0, upper=1.0)
 """
 
-from waypost.errors import WaypostError
-from waypost.formats import read_mdp
-from waypost.importance import (
-    Bounds,
-    PathImportance,
-    StateImportance,
-    absolute_importance,
-    explain,
-    group_importance,
-    path_importance,
-    state_importance,
-)
-from waypost.model import MDP, Strategy
-from waypost.solve import reachability
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from waypost.errors import WaypostError
+    from waypost.formats import read_mdp
+    from waypost.importance import (
+        Bounds,
+        Explanation,
+        PathImportance,
+        StateImportance,
+        absolute_importance,
+        explain,
+        group_importance,
+        path_importance,
+        state_importance,
+    )
+    from waypost.model import MDP, Strategy
+    from waypost.solve import reachability
 
 __all__ = [
     "MDP",
     "Bounds",
+    "Explanation",
     "PathImportance",
     "StateImportance",
     "Strategy",
@@ -36,3 +44,21 @@ __all__ = [
     "read_mdp",
     "state_importance",
 ]
+
+_HOME = {  # where each public name lives; imported when it is first used, so that `waypost --help` answers at once
+    "MDP": "waypost.model",
+    "Strategy": "waypost.model",
+    "WaypostError": "waypost.errors",
+    "reachability": "waypost.solve",
+    "read_mdp": "waypost.formats",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'waypost' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME.get(name, "waypost.importance")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

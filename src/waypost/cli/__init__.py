@@ -61,8 +61,8 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("waypost: interrupted", err=True)
+    except (click.Abort, KeyboardInterrupt) as stop:
+        click.echo(f"waypost: interrupted{f': {stop}' if str(stop) else ''}", err=True)
         sys.exit(130)
     except WaypostError as error:
         click.echo(f"waypost: {error}", err=True)

@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from waypost.graph import Ints
 from waypost.importance.facts import Facts
 from waypost.importance.passing import NEAR, Passing
+from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.sweep import (
     HIGHEST,
     LEAST_VIA,
     LOWEST,
     MOST_AROUND,
     MOST_VIA,
-    Elimination,
     Progress,
-    eliminate,
     sweep,
 )
 
@@ -97,11 +96,10 @@ class Sweeper:
         reach = self.facts.reach
         kind, weight = (MOST_AROUND, reach.max.values) if self.facts.optimal else (LOWEST, reach.min.values)
         value = self._share(states, weight, kind)
-        near = np.flatnonzero(value < NEAR)
-        zero = near[self.facts.only_one_way(states[near], through=False)]
-        value = np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
-        value[zero] = 0.0
-        return value
+        zero = value == 0  # the strategy found never meets the state
+        near = np.flatnonzero((value < NEAR) & ~zero)
+        zero[near] = self.facts.only_one_way(states[near], through=False)
+        return np.where(zero, 0.0, np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
 
     def _share(self, states: Ints, weight: Floats, kind: int) -> Floats:
         """Share of the runs to the target that meet each state, under its optimal strategy."""
@@ -131,7 +129,7 @@ class Sweeper:
         first = states == self.facts.start
         lower[first], upper[first] = reach.min.values[self.facts.start], reach.max.values[self.facts.start]
         for bound, least in ((lower, True), (upper, False)):
-            for i in np.flatnonzero(((bound < NEAR) & ~free & least) | (bound > 1 - NEAR)):
+            for i in np.flatnonzero(((bound > 0) & (bound < NEAR) & least) | (bound > 1 - NEAR)):
                 bound[i] = Passing(self.facts, self._mask(states[i])).absolutely(bound[i], least=least)
         return np.minimum(lower, upper), upper
 

@@ -1,0 +1,48 @@
+"""Signs of life on long work: a bar with a time estimate, on the terminal, after two seconds, and never in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+PATIENCE = 2.0  # seconds before anything is shown
+
+
+class InterruptedWorkError(KeyboardInterrupt):
+    """Ctrl-C, with what had been done by then."""
+
+
+@contextmanager
+def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    shown = not quiet and sys.stderr.isatty()
+    bar = Progress(
+        TextColumn("settling bounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console,
+        transient=True, disable=not shown, auto_refresh=False,
+    )  # fmt: skip
+    task = bar.add_task("bounds", total=total)
+    done, began, running = 0, time.monotonic(), False
+
+    def settled(number: int) -> None:
+        nonlocal done, running
+        done += number
+        bar.update(task, completed=done)
+        if shown and not running and time.monotonic() - began > PATIENCE:
+            running = True
+            bar.start()
+        if running:
+            bar.refresh()
+
+    try:
+        yield settled
+    except KeyboardInterrupt:
+        raise InterruptedWorkError(f"{done:,} of {total:,} bounds were settled; nothing was written") from None
+    finally:
+        if running:
+            bar.stop()
