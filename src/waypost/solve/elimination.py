@@ -32,7 +32,7 @@ class Sparse(NamedTuple):
     """A sparse matrix as a compiled loop takes it."""
 
     pointer: Ints
-    index: Ints
+    place: Ints
     value: Floats
 
     @classmethod

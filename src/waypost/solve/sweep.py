@@ -138,7 +138,7 @@ def _sweep(asked, kind, rows, factors, results):  # type: ignore[no-untyped-def]
                 least = min(least, i)
             elif asked.kept[b] < 0:  # a target state: where it is entered from
                 for e in range(asked.entered.pointer[b], asked.entered.pointer[b + 1]):
-                    i = factors.row_order[asked.entered.index[e]]
+                    i = factors.row_order[asked.entered.place[e]]
                     block[i, b - low] = asked.entered.value[e]
                     least = min(least, i)
         _solve_block(least, block, solved, factors)
@@ -162,11 +162,11 @@ def _sweep(asked, kind, rows, factors, results):  # type: ignore[no-untyped-def]
                 for r in range(n_rows):
                     total = 0.0
                     for e in range(rows.inner.pointer[r], rows.inner.pointer[r + 1]):
-                        total += rows.inner.value[e] * solved[factors.column_order[rows.inner.index[e]], b - low]
+                        total += rows.inner.value[e] * solved[factors.column_order[rows.inner.place[e]], b - low]
                     first[r] = total / scale
                 if y < 0:
                     for e in range(asked.direct.pointer[b], asked.direct.pointer[b + 1]):
-                        first[asked.direct.index[e]] += asked.direct.value[e]
+                        first[asked.direct.place[e]] += asked.direct.value[e]
             results[b, 0], results[b, 1] = _optimised(
                 first, leads, ends, fails, removed, asked.weight[b], asked.may_stop[b], kind, rows
             )
@@ -184,7 +184,7 @@ def _solve_block(least, block, solved, factors):  # type: ignore[no-untyped-def]
                 busy = True
         if busy:
             for e in range(low.pointer[j], low.pointer[j + 1]):
-                i = low.index[e]
+                i = low.place[e]
                 if i > j:
                     for b in range(width):
                         block[i, b] -= low.value[e] * block[j, b]
@@ -199,12 +199,12 @@ def _solve_block(least, block, solved, factors):  # type: ignore[no-untyped-def]
             continue
         pivot = 1.0
         for e in range(up.pointer[j], up.pointer[j + 1]):
-            if up.index[e] == j:
+            if up.place[e] == j:
                 pivot = up.value[e]
         for b in range(width):
             solved[j, b] = block[j, b] / pivot
         for e in range(up.pointer[j], up.pointer[j + 1]):
-            i = up.index[e]
+            i = up.place[e]
             if i < j:
                 for b in range(width):
                     block[i, b] -= up.value[e] * solved[j, b]
