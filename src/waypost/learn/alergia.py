@@ -1,18 +1,16 @@
 """IOAlergia: states of a prefix tree are merged when nothing in the data tells them apart.
 
-The algorithm, its tree and its test are AALpy's; only the main loop is our own. AALpy's collects the open nodes anew,
-by comparing prefixes, after every merge, and asks every state whether it fits; this one keeps the open nodes in a heap
-and asks the states with the same output, in the same order. The result is the same, the time is not: where few states
-merge AALpy's loop is cubic in their number.
+The prefix tree and the Hoeffding test are AALpy's; the loop around them is our own. AALpy's collects the open nodes
+anew, by comparing prefixes, after every merge, asks every state whether it fits, and forgets what it has found out.
+This one keeps the open nodes in a heap, asks the states with the same output, in the same order, and remembers which
+nodes differ. The result is the same, the time is not: where few states merge AALpy's loop is cubic in their number.
 """
 
 from __future__ import annotations
 
 import heapq
-import sys
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from waypost.errors import LogError, require
@@ -29,15 +27,13 @@ def merged_states(traces: Sequence[Trace], eps: float, progress: Progress | None
     """
     if isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 < eps <= 2:
         raise LogError(f"eps is a number above 0 and up to 2, not {eps!r}")
-    library = require("aalpy.learning_algs.stochastic_passive.Alergia", "learn", "learning a model")
-    with _deep(2 * max(map(len, traces))):
-        return _run(library.Alergia(list(traces), "mdp", eps=eps), eps, progress)
+    library = require("aalpy.learning_algs.stochastic_passive.FPTA", "learn", "learning a model")
+    return _run(library.create_fpta(list(traces), "mdp"), eps, progress)
 
 
-def _run(alergia: Any, eps: float, progress: Progress | None) -> list[Any]:
+def _run(root: Any, eps: float, progress: Progress | None) -> list[Any]:
     """Merge, in AALpy's order: the open node with the shortest prefix into the first state that fits."""
-    alergia.diff_checker = _checker(eps)
-    root = alergia.fpta
+    fits = _test(eps)
     red, by_output = [root], {root.output: [root]}
     settled = {id(root)}
     waiting = {id(node): node for node in root.successors()}  # nodes below a state, not yet looked at
@@ -53,23 +49,23 @@ def _run(alergia: Any, eps: float, progress: Progress | None) -> list[Any]:
     while heap:
         node = waiting.pop(heapq.heappop(heap)[2])
         same = by_output.setdefault(node.output, [])
-        state = next((state for state in same if alergia.compatibility_test(state, node)), None)
+        state = next((state for state in same if fits(state, node)), None)
         if state is None:
             insort(red, node)
             insort(same, node)
             settled.add(id(node))
             open_below(node)
         else:
-            for changed in _merge(alergia, state, node, settled):
+            for changed in _merge(root, state, node, settled):
                 open_below(changed)
         if progress is not None:
             progress(len(red), len(heap))
     return red
 
 
-def _merge(alergia: Any, state: Any, node: Any, settled: set[int]) -> list[Any]:
+def _merge(root: Any, state: Any, node: Any, settled: set[int]) -> list[Any]:
     """Merge `node` into `state`, and return the states whose successors have changed."""
-    parent = alergia.fpta
+    parent = root
     for step in node.prefix[:-1]:
         parent = parent.children[step]
     parent.children[node.prefix[-1]] = state
@@ -91,34 +87,54 @@ def _merge(alergia: Any, state: Any, node: Any, settled: set[int]) -> list[Any]:
     return changed
 
 
-def _checker(eps: float) -> Any:
-    """AALpy's Hoeffding test, with the frequencies of a node sorted by input once instead of at every comparison."""
+def _test(eps: float) -> Callable[[Any, Any], bool]:
+    """Test whether nothing tells two nodes of the tree, or what comes after them, apart.
+
+    It looks at the data only, never at what was merged, so that two nodes that differ once differ for ever.
+    """
     library = require("aalpy.learning_algs.stochastic_passive.CompatibilityChecker", "learn", "learning a model")
-    known: dict[int, dict[str, dict[str, int]]] = {}
+    differ = library.HoeffdingCompatibility(eps).hoeffding_bound
+    frequencies: dict[int, dict[str, dict[str, int]]] = {}  # of each node, by input
+    refuted: set[tuple[int, int]] = set()
 
     def by_input(node: Any) -> dict[str, dict[str, int]]:
-        if id(node) not in known:
-            sorted_out: dict[str, dict[str, int]] = {}
+        known = frequencies.get(id(node))
+        if known is None:
+            known = frequencies[id(node)] = {}
             for (given, output), count in node.original_input_frequency.items():
-                sorted_out.setdefault(given, {})[output] = count
-            known[id(node)] = sorted_out
-        return known[id(node)]
+                known.setdefault(given, {})[output] = count
+        return known
 
-    class ByInput(library.HoeffdingCompatibility):  # type: ignore[misc, name-defined]
-        def are_states_different(self, a: Any, b: Any, **_: Any) -> bool:
-            ours, theirs = by_input(a), by_input(b)
-            fewer, more = (ours, theirs) if len(ours) <= len(theirs) else (theirs, ours)
-            return any(given in more and self.hoeffding_bound(fewer[given], more[given]) for given in fewer)
+    def alike(one: Any, other: Any) -> bool:
+        if one.output != other.output or (id(one), id(other)) in refuted:
+            return False
+        if not one.original_children or not other.original_children:
+            return True  # nothing is known of what comes after
+        ours, theirs = by_input(one), by_input(other)
+        if any(given in theirs and differ(ours[given], theirs[given]) for given in ours):
+            refuted.add((id(one), id(other)))
+            return False
+        return True
 
-    return ByInput(eps)
+    def fits(one: Any, other: Any) -> bool:
+        if not alike(one, other):
+            return False
+        path = [((id(one), id(other)), _common(one, other))]  # a stack: cases may be longer than Python recurses
+        while path:
+            for ours, theirs in path[-1][1]:
+                if not alike(ours, theirs):
+                    refuted.update(pair for pair, _ in path)
+                    return False
+                path.append(((id(ours), id(theirs)), _common(ours, theirs)))
+                break
+            else:
+                path.pop()
+        return True
+
+    return fits
 
 
-@contextmanager
-def _deep(depth: int) -> Iterator[None]:
-    """Allow AALpy's recursion to follow the longest case."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, depth + 1000))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
+def _common(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Children of two nodes by the same step."""
+    others = other.original_children
+    return ((child, others[step]) for step, child in one.original_children.items() if step in others)

@@ -1,0 +1,143 @@
+"""IOAlergia: the paper's models come out of the raw data, and AALpy agrees on everything else."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from aalpy.learning_algs import run_Alergia
+from hypothesis import given
+from hypothesis import strategies as st
+
+from learn.isomorphism import walk
+from waypost import read_mdp, state_importance
+from waypost.cases import prepare_case
+from waypost.errors import LogError, ModelError
+from waypost.learn import ThinDataWarning, learn_mdp, observed_strategy
+from waypost.learn.mdp import choice_counts
+from waypost.logs import EVERY_EVENT_CHANCE, EventLog, read_traces
+from waypost.model import FINAL, MDP
+
+STORM = frozenset({"init", "deadlock"})  # labels that Storm adds
+STEPS = st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"))
+TRACES = st.lists(st.lists(STEPS, max_size=6).map(lambda steps: ["start", *steps]), min_size=1, max_size=40)
+
+pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
+
+
+def edges(mdp: MDP) -> set[tuple[str, str, str, float]]:
+    found = set()
+    for choice, action in enumerate(mdp.actions):
+        if action != FINAL:
+            for k in range(mdp.transitions.indptr[choice], mdp.transitions.indptr[choice + 1]):
+                state, successor = mdp.states[mdp.choice_state[choice]], mdp.states[mdp.transitions.indices[k]]
+                found.add((state, action, successor, round(float(mdp.transitions.data[k]), 12)))
+    return found
+
+
+@given(TRACES, st.sampled_from([0.05, 0.5, 0.9, 1.9]))
+def test_the_model_is_the_one_that_aalpy_learns(traces, eps):
+    """The same states in the same order, with the same transitions, for any traces."""
+    learned = learn_mdp(traces, eps=eps)
+    theirs = run_Alergia(traces, "mdp", eps=eps)
+    name = {s.state_id: f"{s.state_id}: {s.output}" for s in theirs.states}
+    expected = {
+        (name[s.state_id], action, name[t.state_id], round(p, 12))
+        for s in theirs.states
+        for action, reached in s.transitions.items()
+        for t, p in reached
+    }
+    assert list(learned.states) == list(name.values())
+    assert edges(learned) == expected
+
+
+@given(TRACES)
+def test_every_step_of_every_trace_is_counted_once(traces):
+    """Counts add up to the steps of the data, and probabilities are counts divided by counts."""
+    mdp = learn_mdp(traces)
+    assert mdp.counts is not None
+    assert mdp.counts.sum() == sum(len(trace) - 1 for trace in traces)
+    seen = choice_counts(mdp)
+    for choice in np.flatnonzero(seen):
+        low, high = mdp.transitions.indptr[choice], mdp.transitions.indptr[choice + 1]
+        assert mdp.rationals()[low:high].tolist() == [Fraction(int(c), int(seen[choice])) for c in mdp.counts[low:high]]
+
+
+def test_greps_is_exactly_the_papers_model(shared_data):
+    """64 states, 76 transitions, from the traces and from the log alike."""
+    paper = read_mdp(shared_data / "models/paper/greps.prism")
+    models = [
+        prepare_case("greps", shared_data / f"logs/greps/{name}").learn()
+        for name in ("greps_io_traces_mdp_ce_encoding.json", "greps_log.csv")
+    ]
+    traces = read_traces(shared_data / "logs/greps/greps_io_traces_mdp_ce_encoding.json")
+    stripped = [["start", *((i.translate(DROP), o.translate(DROP)) for i, o in trace[1:])] for trace in traces]
+    for mdp in (models[1], learn_mdp(stripped, eps=0.1)):
+        pairs, furthest = walk(mdp, paper, hidden=STORM)
+        assert len(pairs) == mdp.n_states == paper.n_states == 64
+        assert mdp.transitions.nnz == 76 + 2
+        assert furthest < 1e-12
+    assert models[0].n_states == 64
+
+
+DROP = str.maketrans("", "", " :#()")
+
+
+def test_bpic12_is_the_papers_model_from_the_raw_log(shared_data):
+    """5,053 cases, 3,319 variants, 202 after the clean-up; 129 states, 288 transitions; probabilities within 0.01."""
+    paper = read_mdp(shared_data / "models/paper/bpic12.prism")
+    prepared = prepare_case("bpic12", shared_data / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
+    assert prepared.notes[0].endswith("[5,053 cases, 3,319 variants]")
+    assert prepared.notes[4].endswith("[5,053 cases, 202 variants]")
+    mdp = prepared.learn()
+    pairs, furthest = walk(mdp, paper, hidden=STORM)
+    assert len(pairs) == mdp.n_states == paper.n_states == 129
+    assert mdp.transitions.nnz == 288 + 2
+    assert furthest <= 0.01
+    ours = state_importance(mdp, target="positive", scope="optimal")
+    theirs = state_importance(paper, target="positive", scope="optimal")
+    back = {right: left for left, right in pairs.items()}
+    for label in ("A_ACCEPTED", "O_SENT_BACK"):
+        for right in np.flatnonzero(paper.labels[label]):
+            left = back[int(right)]
+            assert ours.upper[left] == pytest.approx(theirs.upper[right], abs=0.02)
+            assert ours.lower[left] == pytest.approx(theirs.lower[right], abs=0.02)
+
+
+def test_a_long_case_is_no_problem():
+    """Cases with more steps than Python's recursion limit are learned from, too (600 events are 1,202 steps)."""
+    log = EventLog.from_sequences([["a", "b"] * 300] * 2)
+    assert learn_mdp(log, actors=EVERY_EVENT_CHANCE).n_states > 4
+
+
+def test_progress_is_told():
+    told = []
+    learn_mdp(EventLog.from_sequences(["abc", "acb"]), progress=lambda *numbers: told.append(numbers))
+    assert told
+    assert told[-1][1] == 0
+
+
+@pytest.mark.parametrize("eps", [0, -1, 2.5, True, "auto"])
+def test_eps_out_of_range_is_refused(eps):
+    with pytest.raises(LogError, match="eps is a number above 0 and up to 2"):
+        learn_mdp(EventLog.from_sequences(["ab"]), eps=eps)
+
+
+def test_thin_data_is_warned_of_and_ample_data_is_not(recwarn):
+    with pytest.warns(ThinDataWarning, match="thin data: 3 cases, and "):
+        learn_mdp(EventLog.from_sequences(["ab", "ac", "ad"]))
+    recwarn.clear()
+    learn_mdp(EventLog.from_sequences(["ab", "ac"] * 50))
+    assert not recwarn.list
+
+
+def test_the_observed_strategy_is_what_people_did():
+    """Under it the importance of a step is its share among the cases that reach the target."""
+    log = EventLog.from_sequences([["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60)
+    mdp = learn_mdp(log)
+    result = state_importance(mdp, target="pay", scope=observed_strategy(mdp))
+    helped = [mdp.states[s] for s in np.flatnonzero(mdp.labels["help"])]
+    assert result[helped[0]].lower == result[helped[0]].upper == pytest.approx(0.75)
+    with pytest.raises(ModelError, match="not learned from a log"):
+        observed_strategy(MDP.from_dict({"s": {}}, initial="s"))
