@@ -1,0 +1,63 @@
+"""Machine code and plain Python tell the same about large graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from waypost.graph import (
+    Graph,
+    almost_surely,
+    compiled,
+    dominators,
+    end_components,
+    reachable,
+    stay,
+    strong_components,
+    surely,
+)
+
+
+def random_graph(seed: int, n: int = 3000) -> Graph:
+    """Up to three choices per state, mostly to near states, so that components of all sizes appear."""
+    rng = np.random.default_rng(seed)
+    owned = rng.integers(1, 4, n)
+    widths = rng.integers(1, 4, owned.sum())
+    owner = np.repeat(np.repeat(np.arange(n), owned), widths)
+    near = owner + rng.integers(-4, 6, len(owner))
+    successors = np.where(rng.random(len(owner)) < 0.01, rng.integers(0, n, len(owner)), near).clip(0, n - 1)
+    first = np.concatenate([[0], np.cumsum(owned)])
+    return Graph(first, np.concatenate([[0], np.cumsum(widths)]), successors.astype(np.int64))
+
+
+QUESTIONS = {
+    "reachable": lambda g, mask: [reachable(g, mask)],
+    "stay": lambda g, mask: stay(g, ~mask),
+    "almost surely": almost_surely,
+    "surely": lambda g, mask: [surely(g, mask)],
+    "components": lambda g, _: [strong_components(g).component, strong_components(g).members],
+    "end components": lambda g, mask: end_components(g, inside=~mask),
+    "dominators": lambda g, mask: [dominators(g, 0, mask)],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_both_twins_answer_alike(question, monkeypatch):
+    for seed in range(3):
+        graph = random_graph(seed)
+        mask = np.random.default_rng(seed + 100).random(graph.n_states) < 0.01
+        answers = []
+        for worth in (np.inf, -1):
+            monkeypatch.setattr(compiled, "WORTH_COMPILING", worth)
+            answers.append([np.asarray(part).tolist() for part in QUESTIONS[question](graph, mask)])
+        assert answers[0] == answers[1]
+
+
+def test_a_long_chain_does_not_exhaust_the_stack():
+    """Every walk is a loop, not a recursion."""
+    n = 200_000
+    graph = Graph(np.arange(n + 1), np.arange(n + 1), np.minimum(np.arange(1, n + 1), n - 1))
+    last = np.arange(n) == n - 1
+    assert len(strong_components(graph)) == n
+    assert dominators(graph, 0, last).all()
+    assert almost_surely(graph, last)[0].all()
