@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from formats.models import assert_same, mdps
 from waypost.cases import loan
 from waypost.errors import FormatError
+from waypost.formats import read_drn, read_json, write_drn, write_json
 from waypost.formats.dot import dot_text
 from waypost.formats.explicit import read_explicit, write_explicit
 from waypost.formats.graphs import from_networkx, to_networkx
@@ -42,6 +43,17 @@ def test_explicit_files_keep_everything_but_counts(mdp, folder):
         return
     write_explicit(mdp, folder / "m.tra")
     assert_same(mdp, read_explicit(folder / "m.tra", exact=mdp.exact is not None), counts=False)
+
+
+@given(mdp=mdps())
+def test_drn_keeps_everything_but_counts_and_empty_labels(mdp):
+    mdp = mdp.with_labels({name: mask for name, mask in mdp.labels.items() if mask.any()})
+    assert_same(mdp, read_drn(write_drn(mdp), exact=mdp.exact is not None), counts=False)
+
+
+@given(mdp=mdps())
+def test_json_keeps_everything_but_counts(mdp):
+    assert_same(mdp, read_json(write_json(mdp), exact=mdp.exact is not None), counts=False)
 
 
 @given(mdp=mdps())

@@ -55,14 +55,15 @@ def read_drn(text: str, *, exact: bool = False) -> MDP:
     (True, True)
     """
     lines = iter(text.splitlines())
-    announced = _header(lines)
+    n_states, n_choices = _header(lines)
     parts = _Parts()
     try:
         parts.read(lines)
     except (json.JSONDecodeError, IndexError) as error:
         raise FormatError(f"state {len(parts.states) - 1} cannot be read: {error}") from None
-    if announced is not None and announced != len(parts.states):
-        raise FormatError(f"the file announces {announced} states and has {len(parts.states)}; it may be cut off")
+    for kind, announced, found in (("states", n_states, parts.states), ("choices", n_choices, parts.actions)):
+        if announced is not None and announced != len(found):
+            raise FormatError(f"the file announces {announced} {kind} and has {len(found)}; it may be cut off")
     if len(parts.initial) != 1:
         raise FormatError(f"the model has {len(parts.initial)} initial states; mark exactly one with 'init'")
     if parts.owners and parts.owners[0] < 0:
@@ -92,22 +93,19 @@ def write_drn(mdp: MDP) -> str:
     return "\n".join(out) + "\n"
 
 
-def _header(lines: Iterator[str]) -> int | None:
-    """Read up to ``@model``; return the number of states announced."""
-    announced = None
+def _header(lines: Iterator[str]) -> tuple[int | None, int | None]:
+    """Read up to ``@model``; return the numbers of states and choices announced."""
+    announced: dict[str, int] = {}
     for line in lines:
         word = line.strip()
         if word == "@model":
-            return announced
+            return announced.get("@nr_states"), announced.get("@nr_choices")
         if word.startswith("@type"):
             kind = word.partition(":")[2].strip().upper()
             if kind not in ("MDP", "DTMC"):
                 raise FormatError(f"the model is of type {kind!r}; only MDP and DTMC can be explained")
-        elif word == "@nr_states":
-            number = next(lines, "").strip()
-            if not number.isdecimal():
-                raise FormatError(f"@nr_states is followed by {number[:40]!r}, not by a number")
-            announced = int(number[:18])
+        elif word in ("@nr_states", "@nr_choices"):
+            announced[word] = whole(next(lines, "").strip(), word)
         elif word == "@parameters" and next(lines, "").strip():
             raise FormatError("the model has parameters; give them values before reading it")
     raise FormatError("the file has no @model section; it may be cut off")
@@ -156,8 +154,8 @@ class _Parts:
         for word in words[1:]:
             if word[0] in "[!":
                 continue  # rewards and exit rates
-            label = json.loads(word) if word[0] == '"' else word
-            if label == "init":
+            label = str(json.loads(word)) if word[0] == '"' else word
+            if word == "init":
                 self.initial.append(s)
             else:
                 self.labels.setdefault(label, []).append(s)

@@ -57,7 +57,7 @@ def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
             f"{path.name} comes without its transitions: there is no {path.with_suffix('.tra').name} beside it"
         )
     table = _read_transitions(sections[".tra"], exact)
-    names = _read_states(sections[".sta"]) if ".sta" in sections else {}
+    names = _read_states(sections[".sta"]) if ".sta" in sections else None
     labels = _read_labels(sections[".lab"]) if ".lab" in sections else {}
     return _assembled(table, names, labels, path.name)
 
@@ -74,7 +74,7 @@ def write_explicit(mdp: MDP, path: Path | str) -> None:
 class _Table:
     """The transitions as they stand in the file."""
 
-    said: int | None = None  # number of states, where the file says it
+    said: tuple[int, ...] = ()  # the numbers in the first line: states, choices (of an MDP), transitions
     source: list[int] = field(default_factory=list)
     choice: list[int] = field(default_factory=list)  # numbered within the state
     successor: list[int] = field(default_factory=list)
@@ -110,7 +110,7 @@ def _read_transitions(lines: Lines, exact: bool) -> _Table:
     if header.lower() in ("mdp", "dtmc"):
         table, nondeterministic = _Table(), header.lower() == "mdp"
     elif len(words) in (2, 3) and all(word.isdigit() for word in words):
-        table, nondeterministic = _Table(said=whole(words[0], where)), len(words) == 3
+        table, nondeterministic = _Table(said=tuple(whole(word, where) for word in words)), len(words) == 3
     else:
         raise FormatError(
             f"{where}: expected 'mdp', or the numbers of states, choices and transitions, found {header[:40]!r}"
@@ -193,10 +193,14 @@ def _read_labels(lines: Lines) -> dict[str, list[int]]:
     return members
 
 
-def _assembled(table: _Table, names: dict[int, str], labels: dict[str, list[int]], file: str) -> MDP:
+def _assembled(table: _Table, names: dict[int, str] | None, labels: dict[str, list[int]], file: str) -> MDP:
     source, within = np.array(table.source, np.int64), np.array(table.choice, np.int64)
-    mentioned = [*table.source, *table.successor, *names, *(s for members in labels.values() for s in members)]
-    n_states = table.said if table.said is not None else max(mentioned, default=-1) + 1
+    mentioned = [*table.source, *table.successor, *(names or ()), *(s for members in labels.values() for s in members)]
+    n_states = table.said[0] if table.said else max(mentioned, default=-1) + 1
+    if table.said and table.said[-1] != len(source):
+        raise FormatError(f"{file} says it has {table.said[-1]} transitions, and has {len(source)}; it may be cut off")
+    if names is not None and len(names) != n_states:
+        raise FormatError(f"the .sta file names {len(names)} of {n_states} states; it may be cut off")
     if max(mentioned, default=-1) >= n_states:
         raise FormatError(f"{file} says it has {n_states} states, but mentions state {max(mentioned)}")
     if n_states > 2 * len(mentioned) + 16:
@@ -218,7 +222,7 @@ def _assembled(table: _Table, names: dict[int, str], labels: dict[str, list[int]
         np.array(table.successor, np.int64),
         table.probability,
         first_choice=first,
-        states=[names.get(s, str(s)) for s in range(n_states)],
+        states=[str(s) if names is None else names[s] for s in range(n_states)],
         actions=actions,
         initial=initial[0],
         labels={name: mask for name, mask in masks.items() if name != "deadlock" or mask.any()},

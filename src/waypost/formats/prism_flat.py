@@ -22,7 +22,9 @@ from waypost.model.expressions import read_valuations, states_where
 
 _COMMENT = re.compile(r"//[^\n]*")
 _VALUE = r"(?:-?\d{1,15}|true|false)"
-_DECLARATION = re.compile(rf"(\w+)\s*:\s*(?:\[\s*-?\d{{1,15}}\s*\.\.\s*-?\d{{1,15}}\s*\]|bool)\s*init\s+({_VALUE})\Z")
+_DECLARATION = re.compile(
+    rf"(\w+)\s*:\s*(?:\[\s*(-?\d{{1,15}})\s*\.\.\s*(-?\d{{1,15}})\s*\]|bool)\s*init\s+({_VALUE})\Z"
+)
 _EQUALS = re.compile(rf"\(?\s*(\w+)\s*=\s*({_VALUE})\s*\)?\Z")
 _BECOMES = re.compile(rf"\(\s*(\w+)'\s*=\s*({_VALUE})\s*\)\Z")
 _LABEL = re.compile(r'label\s+"([^"]*)"\s*=\s*(.*)\Z', re.DOTALL)
@@ -35,6 +37,7 @@ class _Program:
     """A flat program as it stands."""
 
     variables: dict[str, str] = field(default_factory=dict)  # name: initial value
+    ranges: list[tuple[int, int] | None] = field(default_factory=list)  # None: boolean
     commands: list[tuple[State, str, list[tuple[str, State]]]] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
 
@@ -71,12 +74,15 @@ def _parsed(text: str) -> _Program | None:
     if head is None or not end or "endmodule" in tail:
         return None
     program = _Program()
+    if body.rpartition(";")[2].strip() or tail.rpartition(";")[2].strip():
+        return None  # a statement that does not end
     for statement in body[head.end() :].split(";"):
         stripped = statement.strip()
         if declared := _DECLARATION.match(stripped):
             if program.commands or declared[1] in program.variables:
                 return None
-            program.variables[declared[1]] = declared[2]
+            program.variables[declared[1]] = declared[4]
+            program.ranges.append(None if declared[2] is None else (int(declared[2]), int(declared[3])))
         elif stripped and not _add_command(program, stripped):
             return None
     for statement in tail.split(";"):
@@ -84,7 +90,18 @@ def _parsed(text: str) -> _Program | None:
             program.labels[label[1]] = label[2]
         elif statement.strip():
             return None
-    return program if program.variables else None
+    mentioned = {s for guard, _, branches in program.commands for s in (guard, *(to for _, to in branches))}
+    mentioned.add(tuple(program.variables.values()))
+    return program if program.variables and all(_within(state, program.ranges) for state in mentioned) else None
+
+
+def _within(state: State, ranges: Sequence[tuple[int, int] | None]) -> bool:
+    """Whether every value is one its variable can have."""
+    for value, bounds in zip(state, ranges, strict=True):
+        truth = value in ("true", "false")
+        if truth != (bounds is None) or (bounds is not None and not bounds[0] <= int(value) <= bounds[1]):
+            return False
+    return True
 
 
 def _add_command(program: _Program, statement: str) -> bool:
@@ -181,11 +198,11 @@ def _assembled(
     first = np.concatenate([[0], np.cumsum(owned)])
     where = "a probability of the PRISM program"
     valued = [", ".join(f"{x}={v}" for x, v in zip(program.variables, state, strict=True)) for state in order]
-    variables = read_valuations(valued)
     labels = {
-        kept["label"].get(name, name): states_where(text, variables, {}, len(order))
-        for name, text in program.labels.items()
+        kept["label"].get(name, name): _label(text, program, order, valued) for name, text in program.labels.items()
     }
+    if names is None and (owned == 0).any():
+        labels.setdefault("deadlock", owned == 0)  # as PRISM and Storm call final states
     return MDP.from_triplets(
         choice,
         successor,

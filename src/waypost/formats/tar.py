@@ -28,7 +28,7 @@ def tar_members(content: bytes, name: str) -> dict[str, bytes]:
     while position + BLOCK <= len(content):
         header = content[position : position + BLOCK]
         if not any(header):  # the archive ends with empty blocks
-            break
+            return files
         if header[257:262] != b"ustar":
             raise FormatError(f"{name} is no tar archive (at byte {position})")
         size = _octal(header[124:136], name)
@@ -42,7 +42,7 @@ def tar_members(content: bytes, name: str) -> dict[str, bytes]:
             files[path.removeprefix("./").lstrip("/")] = body
         long_name = _long_name(kind, body)
         position += BLOCK + -(-size // BLOCK) * BLOCK
-    return files
+    raise FormatError(f"{name} is cut off: the end of the archive is missing")
 
 
 def _long_name(kind: bytes, body: bytes) -> str | None:

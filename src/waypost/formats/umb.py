@@ -82,17 +82,17 @@ def write_umb(mdp: MDP, path: Path | str) -> None:
 
 def _unpacked(raw: bytes, name: str) -> bytes:
     limit = max(64_000_000, SWELL * len(raw))
+    if not raw.startswith((GZIP, XZ)):
+        return raw
+    packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)
     try:
-        if raw.startswith(GZIP):
-            content = zlib.decompressobj(wbits=31).decompress(raw, limit + 1)
-        elif raw.startswith(XZ):
-            content = lzma.LZMADecompressor(memlimit=256_000_000).decompress(raw, limit + 1)
-        else:
-            return raw
+        content = packed.decompress(raw, limit + 1)
     except (zlib.error, lzma.LZMAError, EOFError) as error:
         raise FormatError(f"{name} is damaged: {error}") from None
     if len(content) > limit:
         raise FormatError(f"{name} unpacks to more than {SWELL} times its size; that is no model")
+    if not packed.eof:
+        raise FormatError(f"{name} is cut off")
     return content
 
 

@@ -27,7 +27,7 @@ from waypost.model.expressions import Variable, is_expression, read_valuations, 
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
 SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
-ROUNDING = 1e-14  # nearer than this a sum is 1 but for rounding, and stays: building a model twice changes nothing
+ROUNDING = 2.0**-51  # per entry; nearer than this a sum is 1 but for rounding: building a model twice changes nothing
 
 Probability = int | float | Fraction | str
 Target = str | Iterable[str]
@@ -461,7 +461,7 @@ def _normalised(
         where = _where(int(bad[0]), first, states, actions)
         others = f" (and {len(bad) - 1} more like it)" if len(bad) > 1 else ""
         raise ModelError(f"{where} has probabilities summing to {sums[bad[0]]:.12g}, not 1{others}")
-    sums[np.abs(sums - 1) <= ROUNDING] = 1.0
+    sums[np.abs(sums - 1) <= ROUNDING * np.diff(indptr)] = 1.0
     return np.asarray(probability / sums[row])
 
 
