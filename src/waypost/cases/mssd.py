@@ -85,7 +85,8 @@ def read_sessions(path: Path, tracks: Path | None = None) -> EventLog:
         if not found:
             raise LogError(f"{path} has no log*.csv; mssd needs {SOURCE}")
         path = found[0]
-    near = [tracks] if tracks else [*sorted(path.parent.glob("tf*.csv")), *sorted(path.parent.parent.rglob("tf*.csv"))]
+    folders = (path.parent, path.parent.parent, path.parent.parent / "track_features")  # as the dataset is unpacked
+    near = [tracks] if tracks else [found for folder in folders for found in sorted(folder.glob("tf*.csv"))]
     if not path.is_file() or not near or not near[0].is_file():
         raise LogError(
             f"mssd needs {SOURCE}; of {str(path)!r} there is {'no tf*.csv near it' if path.is_file() else 'nothing'}"

@@ -1,0 +1,111 @@
+"""From a log to scores, with no special code: the case studies' logs, made-up ones, and other people's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from waypost import explain, group_importance
+from waypost.cases import case, listening_sessions, loan_log, prepare_case, recipe, session_log
+from waypost.cases.mssd import ACTORS, read_sessions
+from waypost.errors import LogError
+from waypost.learn import learn_mdp, observed_strategy, prepare
+from waypost.logs import Recipe, Step, read_log, write_log
+
+pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
+
+
+@pytest.mark.parametrize(
+    ("file", "positive", "needed"),
+    [
+        ("pm4py_demo/running-example.xes", "pay compensation", "decide"),
+        ("pm4py_demo/receipt.xes.gz", "T10 Determine necessity to stop indication", "Confirmation of receipt"),
+        ("pm4py_demo/reviewing.xes.gz", "accept", "invite reviewers"),
+        ("synthetic/lending_log_high.xes.gz", "Sign Loan Agreement", "Request Appointment"),
+    ],
+)
+def test_other_peoples_logs_go_from_log_to_scores(shared_data, file, positive, needed):
+    """Every case with the event is positive; what must happen before it is indispensable under every strategy."""
+    log = read_log(shared_data / f"logs/{file}")
+    assert positive in log.activities()
+    outcome = Recipe(steps=(Step("set_outcome", {"positive": positive}),))
+    mdp = prepare(log, outcome).learn()
+    found = explain(mdp, target="positive", scopes=("all", "optimal"), strategy=observed_strategy(mdp))
+    assert (found.scopes["all"].lower <= found.scopes["all"].upper).all()
+    observed = found.scopes["strategy"]
+    assert (found.scopes["all"].lower <= observed.lower + 1e-9).all()
+    assert (observed.upper <= found.scopes["all"].upper + 1e-9).all()
+    shares = group_importance(mdp, target="positive", scope="all", groups={needed: needed, positive: positive})
+    assert shares[needed].lower == 1
+    assert shares[positive].upper == 1
+
+
+def test_the_bpic17_recipe_runs_on_the_sample(shared_data):
+    """Columns mapped by the recipe; acceptance is needed for a pending application, cancelling never leads to one."""
+    prepared = prepare_case("bpic17", shared_data / "logs/bpic2017/bpic17_sample_outcome.csv")
+    mdp = prepared.learn()
+    assert prepared.log is not None
+    assert prepared.log.n_cases > 1000
+    assert {"A_Pending", "TIMEOUT", "A_CancelledCUSTOMER", "O_CreateOffer0", "positive", "negative"} <= set(mdp.labels)
+    asked = ("A_Pending", "O_CreateOffer0", "O_CreateOffer1", "TIMEOUT", "A_CancelledCUSTOMER")
+    groups = {name: name for name in asked}
+    found = group_importance(mdp, target="positive", scope="all", groups=groups)
+    assert found["A_Pending"].lower == found["O_CreateOffer0"].lower == 1
+    assert found["TIMEOUT"].upper == found["A_CancelledCUSTOMER"].upper == 0
+    assert found["O_CreateOffer1"].upper > 0
+
+
+def test_made_up_loan_applications_go_from_log_to_scores():
+    mdp = case("loan-log")
+    found = group_importance(
+        mdp,
+        target="positive",
+        scope="optimal",
+        groups={name: name for name in ("Accept offer", "Make offer1", "Make offer3", "Withdraw", "Send papers")},
+    )
+    assert found["Accept offer"].lower == found["Make offer1"].lower == 1
+    assert found["Withdraw"].upper == 0
+    assert 0 < found["Send papers"].lower < 0.5  # some applications lack papers, and need them
+    assert 0 <= found["Make offer3"].upper < 1
+
+
+def test_made_up_logs_are_the_same_for_the_same_seed(tmp_path):
+    one, two, other = loan_log(50, seed=3), loan_log(50, seed=3), loan_log(50, seed=4)
+    assert one.events.equals(two.events)
+    assert one.sequences() != other.sequences()
+    write_log(one, tmp_path / "log.csv")
+    again = prepare(read_log(tmp_path / "log.csv"), recipe("loan-log"))
+    assert again.traces == prepare(one, recipe("loan-log")).traces
+    with pytest.raises(LogError, match="at least one case"):
+        loan_log(0)
+
+
+def test_made_up_sessions_have_the_shape_of_the_dataset(tmp_path):
+    """Few states with a choice, each with many songs; every session ends positive or negative by its last song."""
+    sessions, tracks = listening_sessions(60, seed=2)
+    log = session_log(sessions, tracks)
+    mdp = learn_mdp(log, actors=ACTORS)
+    offered = np.diff(mdp.first_choice)
+    assert {mdp.states[s].split(": ")[1].split(" after ")[0] for s in np.flatnonzero(offered > 1)} == {"service"}
+    assert offered.max() > 10
+    last = {s[-1] for s in log.sequences()}
+    assert last == {"skipped", "not_skipped"}
+    (tmp_path / "sessions").mkdir()
+    sessions.to_csv(tmp_path / "sessions/log_mini.csv", index=False)
+    tracks.to_csv(tmp_path / "tf_mini.csv", index=False)
+    assert read_sessions(tmp_path).sequences() == log.sequences()
+    assert prepare_case("mssd", tmp_path / "sessions/log_mini.csv").log.sequences() == log.sequences()
+
+
+def test_sessions_without_tracks_or_columns_are_refused(tmp_path):
+    sessions, tracks = listening_sessions(3, seed=2)
+    with pytest.raises(LogError, match="table of sessions has no column 'skip_2'"):
+        session_log(sessions.drop(columns="skip_2"), tracks)
+    with pytest.raises(LogError, match="is not in the table of tracks"):
+        session_log(sessions, tracks.iloc[:1])
+    sessions.to_csv(tmp_path / "log.csv")
+    with pytest.raises(LogError, match=r"mssd needs .*there is no tf\*\.csv near it"):
+        read_sessions(tmp_path / "log.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LogError, match=r"has no log\*\.csv"):
+        read_sessions(tmp_path / "empty")
