@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test lint types contracts test-slow clean
+.PHONY: pictures help demo install test lint types contracts test-slow clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ /' | awk '{t=$$1; $$1=""; printf "  make %-12s%s\n", t, $$0}'
@@ -41,6 +41,9 @@ contracts: install
 
 test-slow: install  ## the long suites
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+
+pictures: install  ## the pictures of the documentation (needs Chromium)
+	$(BIN)/python docs/pictures.py
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
