@@ -149,6 +149,23 @@ def test_two_targets_are_compared(browser):
     assert browser.log() == []
 
 
+def test_a_state_names_cases_of_the_log_that_passed_it(browser, granted):
+    browser.open(render_html(granted, cases={"Error": ["case 17", "<b>case 18</b>"]}))
+    browser.press(browser.node("Error"))
+    assert "Example cases\ncase 17, <b>case 18</b>" in browser.text("#details").replace("\n\n", "\n")
+
+
+def test_a_state_that_is_not_in_the_picture_is_shown_with_its_neighbours(browser, world, monkeypatch):
+    monkeypatch.setattr("waypost.report.view.important_part.__defaults__", (6,))
+    browser.open(render_html(world))
+    browser.press('#view [data-key="overview"]')
+    browser.run("waypost.select(waypost.data.states.indexOf('6,6 with the key'), true)")
+    assert browser.run("return waypost.view") == "around"
+    shown = browser.run("return [...document.querySelectorAll('.node')].map(n => waypost.data.states[n.dataset.state])")
+    assert set(shown) == {f"{place} with the key" for place in ("6,6", "5,6", "7,6", "6,5", "6,7")}
+    assert browser.log() == []
+
+
 def test_without_javascript_text_and_table_are_there(browser, loan_page):
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

@@ -126,7 +126,7 @@ class Graph {
       if (sub) made.append(element("text", { class: "sub", x: w / 2, y: h / 2 + 12, "text-anchor": "middle" }, shorten(sub, Math.floor(room * 1.25))));
     }
     const mark = state === page.data.initial ? "▶" : page.isTarget(state) ? "◎" : "";
-    if (mark) made.append(element("text", { class: "mark", x: bare ? w / 2 : 4, y: bare ? h / 2 + 4 : -9, "text-anchor": bare ? "middle" : "start" }, mark + (bare ? "" : mark === "▶" ? " start" : " target")));
+    if (mark) made.append(element("text", { class: "mark", x: bare ? w / 2 : 4, y: bare ? h / 2 + 4 : mark === "▶" ? -9 : h + 17, "text-anchor": bare ? "middle" : "start" }, mark + (bare ? "" : mark === "▶" ? " start" : " target")));
     return made;
   }
 

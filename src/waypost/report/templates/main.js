@@ -193,7 +193,11 @@ class Page {
     if (!this.graph.nodes.has(state) && this.model) { this.view = "around"; this.draw(); }
     else if (this.view === "around") this.draw();
     this.graph.paint();
-    if (centre) this.graph.centre(state);
+    if (centre) {
+      this.graph.centre(state);
+      const stage = document.querySelector(".stage").getBoundingClientRect();
+      if (stage.bottom < 120 || stage.top > innerHeight - 120) document.querySelector(".explorer").scrollIntoView();
+    }
     showDetails(this, document.getElementById("details"));
     this.table.mark();
     this.controls();

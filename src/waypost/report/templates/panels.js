@@ -72,7 +72,7 @@ function neighbours(page, state) {
   const first = 8;
   return [
     after.length ? element("h4", {}, "Leads to") : null,
-    after.length ? element("ul", { class: "steps" }, after.slice(0, first).map(([c, y, p, k]) => element("li", {}, page.link(y), " ", element("span", { class: "muted" }, bdi(page.action(c)), ` ${number(p)}`, seen ? `, seen ${seen[k].toLocaleString("en")} times` : ""))), after.length > first ? element("li", { class: "muted" }, `and ${counted(after.length - first, "more way")}`) : null) : null,
+    after.length ? element("ul", { class: "steps" }, after.slice(0, first).map(([c, y, p, k]) => element("li", {}, page.link(y), " ", element("span", { class: "muted" }, bdi(page.action(c)), ` ${number(p)}`, seen ? `, seen ${counted(seen[k], "time")}` : ""))), after.length > first ? element("li", { class: "muted" }, `and ${counted(after.length - first, "more way")}`) : null) : null,
     before.length ? element("h4", {}, "Comes from") : null,
     before.length ? element("p", {}, before.slice(0, first).flatMap((s, i) => [i ? ", " : "", page.link(s)]), before.length > first ? ` and ${before.length - first} more` : "") : null,
   ];
