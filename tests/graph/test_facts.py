@@ -27,7 +27,7 @@ from waypost.graph import (
 )
 from waypost.graph.reach import idle_without
 
-MANY = settings(max_examples=60)
+MANY = settings(max_examples=35)
 
 
 @pytest.fixture(autouse=True, params=["plain", "compiled"])
