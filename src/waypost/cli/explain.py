@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from waypost.cli.progress import bounds_progress
+from waypost.cli.resampling import bootstrap_options, show_bootstrap
 from waypost.cli.source import Loaded, learning_options, load, load_strategy, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.importance import Bounds, Explanation, explain, group_importance
@@ -32,6 +33,7 @@ from waypost.learn import Prepared
 @click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @learning_options
+@bootstrap_options
 @click.option(
     "--format",
     "shape",
@@ -90,6 +92,8 @@ def command(**options: Any) -> None:
     printed = write_files(found, others, loaded.prepared, options)
     if not printed:
         show(found, options["shape"], options["top"])
+    if options["bootstrap"]:
+        show_bootstrap(loaded, found.targets, options)
 
 
 def explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> Explanation:

@@ -17,7 +17,7 @@ from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
 from waypost.errors import FormatError, WaypostError
 from waypost.formats import read_mdp
-from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, prepare
+from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
 from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
     EVERY_EVENT_CHANCE,
@@ -186,7 +186,9 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:
-    """Strategy in a JSON file."""
+    """Strategy in a JSON file, or `observed`: what the log of a learned model shows."""
+    if path == "observed" and not Path(path).exists():
+        return observed_strategy(mdp)
     try:
         given = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -10,7 +10,7 @@ from waypost.model import MDP
 
 NO_ACTORS = (
     "no actor map: every event is a choice of the process, so the bounds range over every way of running it that the "
-    "log knows; with a map (--actors) what others do becomes chance"
+    "log knows (--strategy observed adds the way it was run); with a map (--actors) what others do becomes chance"
 )
 
 
