@@ -166,6 +166,22 @@ def test_a_state_that_is_not_in_the_picture_is_shown_with_its_neighbours(browser
     assert browser.log() == []
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_given_strategy_and_exact_numbers_have_a_page_too(browser, exact):
+    mdp = loan()
+    half = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
+    strategy = Strategy.from_dict(mdp, half)
+    scopes = ["all"] if exact else []
+    browser.open(render_html(explain(mdp, target="Granted", scopes=scopes, strategy=strategy, exact=exact)))
+    browser.press(browser.node("Rework"))
+    browser.press('#scope [data-key="strategy"]')
+    details = browser.text("#details")
+    assert ("4/49" if exact else "0.082") in details
+    assert "in s0 take Apply (0.5)" in details
+    assert "in s0 take Consult (0.5)" in details
+    assert browser.log() == []
+
+
 def test_without_javascript_text_and_table_are_there(browser, loan_page):
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

@@ -32,6 +32,7 @@ from waypost.report.wording import number
 
 Writer = Callable[[Any, int | None, Groups | None], str | bytes]
 
+EXCEL_ROWS = 1_048_575  # below the heading
 PICTURES = {".svg", ".png", ".pdf"}
 
 
@@ -129,11 +130,14 @@ def to_markdown(explanation: Explanation, top: int | None = None, groups: Groups
 def to_excel(explanation: Explanation, top: int | None = None) -> bytes:
     """Explanation as an Excel workbook with one sheet; names are text, never formulas."""
     openpyxl = require("openpyxl", "table", "writing Excel files")
+    found = rows(explanation, top)
+    if len(found) > EXCEL_ROWS:
+        raise FormatError(f"an Excel sheet holds {EXCEL_ROWS:,} states, not {len(found):,}; write .csv or .parquet")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("importance")
     sheet.freeze_panes = "B2"
     sheet.append(columns(explanation))
-    for row in rows(explanation, top):
+    for row in found:
         sheet.append([_excel_cell(openpyxl, sheet, value) for value in row.values()])
     out = io.BytesIO()
     book.save(out)

@@ -15,6 +15,7 @@ from waypost.model import MDP, Strategy, induced_chain
 from waypost.report.reading import ranking
 
 SHOWN = 60  # more states than this make a picture that nobody reads
+FAR = 20_000  # hidden states that the search for a way between two shown ones looks at
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _around(graph: csr_array, state: int) -> NDArray[np.int64]:
 def _nearest(graph: csr_array, start: int, shown: NDArray[np.bool_]) -> int | None:
     seen = {start}
     queue = deque([start])
-    while queue:
+    while queue and len(seen) < FAR:
         for neighbour in _around(graph, queue.popleft()).tolist():
             if shown[neighbour] and neighbour != start:
                 return int(neighbour)

@@ -13,6 +13,7 @@ const KIND_SHADES = { start: 1, target: 1, indispensable: 1, important: .75, opt
 
 function showDetails(page, host) {
   const state = page.selected;
+  host.classList.toggle("idle", state == null);
   if (state == null) {
     host.replaceChildren(element("h3", {}, "Click a state"), element("p", { class: "muted" }, "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
     return;
