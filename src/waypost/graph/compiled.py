@@ -57,7 +57,9 @@ class Kernel:
         return compiled
 
     def sized(self, work: float) -> Callable[..., Any]:
-        """Whichever twin is faster for about `work` basic steps; many small calls add up."""
+        """Whichever twin is faster for about `work` basic steps; many small calls add up. No work: plain Python."""
+        if not work:  # rationals, which no machine code knows
+            return self.plain
         self.spent += work
         if work > WORTH_COMPILING or self.spent > 10 * WORTH_COMPILING:
             return self.compiled
