@@ -61,14 +61,16 @@ def fraction(text: str, where: str) -> Fraction:
     (Fraction(1, 3), Fraction(1, 10))
     """
     parts = _FRACTION.match(text)
-    if parts and int(parts[2]):
-        return Fraction(int(parts[1]), int(parts[2]))
-    if parts or not _NUMBER.match(text):
-        raise FormatError(f"{where}: expected a probability, found {text[:40]!r}")
     try:
-        return Fraction(text)
-    except ValueError:
-        raise FormatError(f"{where}: expected a probability, found {text[:40]!r}") from None
+        if parts:
+            value = Fraction(int(parts[1]), int(parts[2]))
+        else:
+            value = Fraction(text) if _NUMBER.match(text) else Fraction(-1)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if not 0 <= value <= 2:  # a little above 1 is for the model to judge
+        raise FormatError(f"{where}: expected a probability, found {text[:40]!r}")
+    return value
 
 
 def shortest(value: Fraction | float) -> str:
