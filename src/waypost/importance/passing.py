@@ -20,6 +20,7 @@ Departs from the paper: no quadratic program, no integers, no big M, no epsilon;
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,12 +44,12 @@ class Bound:
     """A bound and the strategy that attains it: `before` until a passing state is entered, `after` from then on."""
 
     value: Any
-    before: Ints  # (S,) choice of each state
+    before: Callable[[], Ints]  # (S,) choice of each state; completed when it is asked for
     after: Ints  # (S,)
 
     def strategy(self, mdp: MDP, passing: Mask) -> Strategy:
         """Witness with its bit of memory."""
-        return Strategy.one_bit(mdp, one_hot(mdp, self.before), one_hot(mdp, self.after), passing)
+        return Strategy.one_bit(mdp, one_hot(mdp, self.before()), one_hot(mdp, self.after), passing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,38 +88,38 @@ class Passing:
         """Greatest importance over the strategies in scope."""
         arena, best = self.arena, self.total(self.reach.max.choice)
         if self.states[self.facts.start]:
-            return Bound(arena.one, best, best)
+            return Bound(arena.one, lambda: best, best)
         if not (self.facts.ever & self.states).any():
-            return Bound(arena.zero, best, best)
+            return Bound(arena.zero, lambda: best, best)
         passed = np.where(self.states, self.reach.max.values, arena.zero)
         if self.facts.optimal:
             found = self.reaches(passed)
             value = found.values[self.facts.start] / self.reach.max.values[self.facts.start]
-            return Bound(self.decided(value, upper=True), self.total(found.choice, otherwise=best), best)
+            return Bound(self.decided(value, upper=True), lambda: self.total(found.choice, otherwise=best), best)
         lost = np.where(self.rest, arena.one, arena.zero)
         ratio = self.ratio(passed, lost)
-        return Bound(self.decided(ratio.value, upper=True), self.idling(ratio.choice, best), best)
+        return Bound(self.decided(ratio.value, upper=True), lambda: self.idling(ratio.choice, best), best)
 
     def lowest(self) -> Bound:
         """Least importance over the strategies in scope."""
         arena, best = self.arena, self.total(self.reach.max.choice)
         if self.facts.must_pass(self.states):
-            return Bound(arena.one, best, best)
+            return Bound(arena.one, lambda: best, best)
         around = np.where(self.rest, arena.one, arena.zero)
         if self.facts.optimal:
             found = self.reaches(around)
             value = 1 - found.values[self.facts.start] / self.reach.max.values[self.facts.start]
-            return Bound(self.decided(value, upper=False), self.total(found.choice, otherwise=best), best)
+            return Bound(self.decided(value, upper=False), lambda: self.total(found.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
         ratio = self.ratio(around, np.where(self.states, self.reach.min.values, arena.zero))
-        return Bound(self.decided(ratio.complement, upper=False), self.idling(ratio.choice, best), worst)
+        return Bound(self.decided(ratio.complement, upper=False), lambda: self.idling(ratio.choice, best), worst)
 
     def absolute_highest(self) -> Bound:
         """Greatest probability of passing and then reaching the target."""
         best = self.total(self.reach.max.choice)
         found = self.reaches(np.where(self.states, self.reach.max.values, self.arena.zero))
         value = self.absolutely(found.values[self.facts.start], least=False)
-        return Bound(value, self.total(found.choice, otherwise=best), best)
+        return Bound(value, lambda: self.total(found.choice, otherwise=best), best)
 
     def absolute_lowest(self) -> Bound:
         """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
@@ -127,7 +128,7 @@ class Passing:
         worst = self.total(self.reach.min.choice)
         found = best_rewards(arena, terminal=self.ends, reward=price, may_stop=self.idle[0])
         value = self.absolutely(-found.values[self.facts.start], least=True)
-        return Bound(value, self.idling(found.choice, worst), worst)
+        return Bound(value, lambda: self.idling(found.choice, worst), worst)
 
     def reaches(self, reward: NDArray[Any]) -> Any:
         """Greatest expected reward on the way, with the choices in scope."""

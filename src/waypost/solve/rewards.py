@@ -109,6 +109,7 @@ def _settle(  # type: ignore[no-untyped-def]
     values, choice, tie, zero,
 ):  # fmt: skip
     """Settle components from number `start` on; return the number of one that is too large for here, or the end."""
+    place = np.full(len(terminal), -1, np.int64)
     for k in range(start, len(pointer) - 1):
         active = 0
         x = 0
@@ -121,10 +122,17 @@ def _settle(  # type: ignore[no-untyped-def]
         if active > 1:
             if active > dense:
                 return k
-            _settle_dense(
-                members[pointer[k] : pointer[k + 1]], active, first_choice, indptr, indices, data, enabled, terminal,
-                may_stop, values, choice, tie,
-            )  # fmt: skip
+            block = np.empty(active, np.int64)
+            n = 0
+            for i in range(pointer[k], pointer[k + 1]):
+                x = members[i]
+                if not terminal[x]:
+                    block[n] = x
+                    place[x] = n
+                    n += 1
+            _settle_dense(block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, tie)
+            for x in block:
+                place[x] = -1
             continue
         best = zero
         taken = -1
@@ -151,42 +159,50 @@ def _settle(  # type: ignore[no-untyped-def]
 
 @kernel
 def _settle_dense(  # type: ignore[no-untyped-def]
-    members, active, first_choice, indptr, indices, data, enabled, terminal, may_stop, values, choice, tie
-):  # fmt: skip
-    """Policy iteration on a small component, with a dense elimination that needs no pivots (an M-matrix has none)."""
-    block = np.empty(active, np.int64)
-    n = 0
-    for x in members:
-        if not terminal[x]:
-            block[n] = x
-            n += 1
-    block.sort()
-    matrix = np.empty((n, n + 1))
+    block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, tie
+):
+    """Policy iteration on a small component; `place` is the position of its states, and -1 elsewhere.
+
+    States are cut out one after the other, and nothing is subtracted: a diagonal is the sum of the ways out.
+    """
+    n = len(block)
+    matrix = np.zeros((n, n))
+    leaving = np.zeros(n)  # probability of leaving the component at once
+    value = np.zeros(n)
     while True:
         for i in range(n):
-            for j in range(n + 1):
-                matrix[i, j] = 0.0
-            matrix[i, i] = 1.0
+            matrix[i, :] = 0.0
+            leaving[i] = 1.0
+            value[i] = 0.0
             c = choice[block[i]]
             if c >= 0:
+                leaving[i] = 0.0
                 for e in range(indptr[c], indptr[c + 1]):
-                    y = indices[e]
-                    j = np.searchsorted(block, y)
-                    if j < n and block[j] == y:
-                        matrix[i, j] -= data[e]
+                    j = place[indices[e]]
+                    if j >= 0:
+                        matrix[i, j] += data[e]
                     else:
-                        matrix[i, n] += data[e] * values[y]
-        for i in range(n):
-            for r in range(i + 1, n):
-                factor = matrix[r, i] / matrix[i, i]
-                if factor != 0.0:
-                    for j in range(i, n + 1):
-                        matrix[r, j] -= factor * matrix[i, j]
+                        leaving[i] += data[e]
+                        value[i] += data[e] * values[indices[e]]
         for i in range(n - 1, -1, -1):
-            total = matrix[i, n]
-            for j in range(i + 1, n):
-                total -= matrix[i, j] * values[block[j]]
-            values[block[i]] = total / matrix[i, i]
+            total = leaving[i]
+            for j in range(i):
+                total += matrix[i, j]
+            leaving[i] /= total
+            value[i] /= total
+            for j in range(i):
+                matrix[i, j] /= total
+            for r in range(i):
+                weight = matrix[r, i]
+                if weight > 0.0:
+                    leaving[r] += weight * leaving[i]
+                    value[r] += weight * value[i]
+                    for j in range(i):
+                        matrix[r, j] += weight * matrix[i, j]
+        for i in range(n):
+            for j in range(i):
+                value[i] += matrix[i, j] * value[j]
+            values[block[i]] = value[i]
         switched = False
         for x in block:
             best = values[x] + tie
