@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from waypost.cases import CASES, find_case, recipe_text
-from waypost.cli.learn import sizes, write_model
+from waypost.cli.learn import sizes
 from waypost.cli.source import Loaded, load, tell
 from waypost.errors import LogError
+from waypost.formats import write_mdp
 
 
 @click.command("case")
@@ -36,7 +37,7 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     if options["log_file"]:
         _write_log(name, found, options["log_file"])
     if options["output"]:
-        write_model(found.mdp, options["output"])
+        write_mdp(found.mdp, options["output"])
     where = f": {options['output']}" if options["output"] else ""
     click.echo(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
 

@@ -8,6 +8,7 @@ import click
 
 from waypost.cli.source import learning_options, load, taken_options, tell
 from waypost.errors import WaypostError
+from waypost.formats import write_mdp
 from waypost.model import FINAL, MDP
 
 
@@ -26,20 +27,8 @@ def command(log: str, output: str | None, **options: Any) -> None:
         raise WaypostError(f"{log} is a model already; `waypost check` tells what is in it")
     tell(found.notes, quiet=learning["quiet"])
     if output is not None:
-        write_model(found.mdp, output)
+        write_mdp(found.mdp, output)
     click.echo(f"{len(found.prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
-
-
-def write_model(mdp: MDP, path: str) -> None:
-    """Write a model in the format that the ending of its name says."""
-    from waypost.formats import write_drn, write_json
-    from waypost.formats.writing import write_text
-
-    writers = {".drn": write_drn, ".json": write_json}
-    ending = next((e for e in writers if path.casefold().endswith(e)), None)
-    if ending is None:
-        raise WaypostError(f"{path!r} ends like no model format; write one of: {', '.join(writers)}")
-    write_text(path, writers[ending](mdp))
 
 
 def sizes(mdp: MDP) -> str:
