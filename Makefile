@@ -47,3 +47,13 @@ pictures: install  ## the pictures of the documentation (needs Chromium)
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
+	$(BIN)/waypost bench --output docs/benchmarks $(BENCH)
+
+.PHONY: bench
+
+demo-log: install  ## from a made-up event log to scores, offline
+	$(BIN)/waypost explain loan-log --format text
+
+.PHONY: demo-log

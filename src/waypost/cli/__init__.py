@@ -19,6 +19,8 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
     "learn": ("waypost.cli.learn", "A model from an event log."),
     "case": ("waypost.cli.case", "The case studies: build one, or list them."),
+    "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
+    "reproduce": ("waypost.cli.reproduce", "The paper's tables and figure, beside the exact values."),
 }
 
 

@@ -1,0 +1,98 @@
+"""What a benchmark finds: one row per piece of work, and how cost grows from row to row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+FIT_FROM = 19_000  # transitions, those of E10: smaller models measure overhead
+TOLERANCE = 1e-5  # Storm's conditional probabilities come from a bisection in floats
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one tool needed for the work of a row."""
+
+    seconds: float  # for the whole work
+    reading: float  # seconds to load the model, before
+    megabytes: float  # peak of the process, reading included
+
+
+@dataclass(frozen=True)
+class Row:
+    """One piece of work, done by Waypost and, where it can be, by Storm."""
+
+    name: str
+    work: str
+    states: int
+    transitions: int
+    asked: int  # states whose both bounds were asked for; 0 where the work is another
+    ours: Side
+    storm: Side | None = None
+    storm_did: str = ""  # what Storm's time is the time of
+    unanswered: int = 0  # Storm's queries that met the time limit; they count as the limit
+    extrapolated: bool = False  # Storm's time is that of a sample, scaled
+    spread: float | None = None  # standard error of a scaled time, relative
+    one_query: bool = False  # Storm did much less: its time is that of one plain query
+    compared: int = 0  # numbers looked at in both
+    difference: float | None = None  # the greatest among them
+    series: str | None = None  # rows of one series differ in size alone
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times faster Waypost is; or, beside one plain query, how many times longer it takes."""
+        if self.storm is None:
+            return None
+        ratio = self.storm.seconds / self.ours.seconds
+        return 1 / ratio if self.one_query else ratio
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether both tools found the same numbers; None where nothing was compared."""
+        return None if self.difference is None else self.difference <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the cost of a series grows: ``seconds ~ transitions ** exponent``."""
+
+    series: str
+    tool: str
+    exponent: float
+    points: int
+    smallest: int  # transitions
+    largest: int
+
+
+def growth(rows: Iterable[Row], *, smallest: int = FIT_FROM) -> list[Growth]:
+    """Exponents of all series with at least two rows of `smallest` transitions or more.
+
+    >>> sizes = [(10**k, 1e-6 * 10 ** (1.5 * k)) for k in range(5, 8)]
+    >>> rows = [Row("m", "w", n, n, 1, Side(seconds, 0.1, 1.0), series="m") for n, seconds in sizes]
+    >>> [(found.tool, round(found.exponent, 6)) for found in growth(rows)]
+    [('Waypost', 1.5)]
+    """
+    series: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.series is not None and row.transitions >= smallest:
+            series.setdefault(row.series, []).append(row)
+    found = []
+    for name, members in series.items():
+        costs = {
+            "Waypost": [(row.transitions, row.ours.seconds) for row in members],
+            "Storm": [(row.transitions, row.storm.seconds) for row in members if row.storm and not row.unanswered],
+        }
+        for tool, points in costs.items():
+            sizes = [size for size, _ in points]
+            if len(set(sizes)) > 1:
+                found.append(Growth(name, tool, exponent(points), len(points), min(sizes), max(sizes)))
+    return found
+
+
+def exponent(points: Sequence[tuple[float, float]]) -> float:
+    """Slope of the straight line through the points on doubly logarithmic paper, by least squares."""
+    x, y = np.log([size for size, _ in points]), np.log([max(cost, 1e-9) for _, cost in points])
+    return float(np.polyfit(x, y, 1)[0])

@@ -1,0 +1,56 @@
+"""Storm's side of a benchmark, in a process of its own, which its parent may end when a query does not come back.
+
+It knows stormpy and the standard library, nothing else, so that its memory is Storm's. A job comes in as JSON on
+standard input; out go JSON lines: one when the model is built, one per query, one at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def peak_megabytes() -> float:
+    """Greatest memory of this process so far; that of its parent, which `getrusage` may remember, does not count."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    except (OSError, IndexError, ValueError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+
+
+def say(**answer: Any) -> None:
+    """Send one line to the parent."""
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Build the model, then answer one query after the other, as often as asked."""
+    import stormpy
+
+    stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
+    job = json.load(sys.stdin)
+    started = time.perf_counter()
+    model = stormpy.build_model_from_drn(job["model"])
+    say(reading=time.perf_counter() - started)
+    start = model.initial_states[0]
+    formulas = [stormpy.parse_properties(query)[0] for query in job["queries"]]
+    stormpy.model_checking(model, stormpy.parse_properties(job["warm"])[0], only_initial_states=True)
+    say(warm=True)
+    for _ in range(job["rounds"]):
+        for formula in formulas:
+            started = time.perf_counter()
+            result = stormpy.model_checking(model, formula, only_initial_states=True)
+            seconds = time.perf_counter() - started
+            say(seconds=seconds, value=result.get_value(start))
+    say(megabytes=peak_megabytes())
+
+
+if __name__ == "__main__":
+    main()
