@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100)
-settings.load_profile("default")
+PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+settings.register_profile("default", deadline=None, suppress_health_check=PATIENT, max_examples=100)
+settings.register_profile("thorough", deadline=None, suppress_health_check=PATIENT, max_examples=3000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 class SharedData:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import oracles
@@ -14,8 +14,6 @@ import waypost
 from strategies import mdps
 from waypost.importance.facts import Facts
 from waypost.solve import Reach
-
-MANY = settings(max_examples=400)
 
 
 def defined(mdp) -> np.ndarray:
@@ -31,7 +29,6 @@ def defined(mdp) -> np.ndarray:
     return target
 
 
-@MANY
 @given(mdps())
 def test_reachability_is_what_enumeration_finds(mdp):
     goal = {int(t): Fraction(1) for t in np.flatnonzero(mdp.where("goal"))}
@@ -45,7 +42,6 @@ def test_reachability_is_what_enumeration_finds(mdp):
 
 
 @pytest.mark.parametrize("scope", ["all", "optimal"])
-@MANY
 @given(mdps())
 def test_state_importance_is_what_enumeration_finds(scope, mdp):
     """Every state, both bounds; and 0 and 1 appear in floats exactly where they are true."""
@@ -60,7 +56,6 @@ def test_state_importance_is_what_enumeration_finds(scope, mdp):
             assert (found in (0, 1)) == (right in (0, 1))
 
 
-@MANY
 @given(mdps())
 def test_absolute_importance_is_what_enumeration_finds(mdp):
     target = defined(mdp)
@@ -70,7 +65,6 @@ def test_absolute_importance_is_what_enumeration_finds(mdp):
 
 
 @pytest.mark.parametrize("scope", ["all", "optimal"])
-@settings(max_examples=150)
 @given(mdps(max_states=6))
 def test_a_witness_attains_its_bound(scope, mdp):
     """P1 of the witness strategy is the bound, exactly, and the strategy is in scope."""
@@ -117,7 +111,6 @@ def spelled(mdp, path, choices) -> list[str]:
     return names
 
 
-@MANY
 @given(models_with_paths())
 def test_path_importance_is_what_enumeration_finds(drawn):
     """Both bounds over the strategies that follow the path; and their witnesses attain them (P3)."""
@@ -138,7 +131,6 @@ def test_path_importance_is_what_enumeration_finds(drawn):
         assert followed.lower == right
 
 
-@MANY
 @given(mdps())
 def test_facts_agree_with_exact_numbers(mdp):
     """What the graph says about 0 and 1 is what rationals say."""
