@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -58,13 +59,15 @@ def _solve(gurobi: Any, model: Any, program: Program, limits: Limits) -> Solutio
     objective = program.objectives[0]
     form = gurobi.LinExpr([a for _, a in objective.terms], [variables[j] for j, _ in objective.terms])
     model.setObjective(form, gurobi.GRB.MINIMIZE if objective.sense == "min" else gurobi.GRB.MAXIMIZE)
+    started = time.perf_counter()
     model.optimize()
+    seconds = time.perf_counter() - started
     said = _names(gurobi).get(model.Status, str(model.Status))
     status = _STATUS.get(said, "trouble")
     if model.SolCount == 0:
-        return Solution(status, message=said)
+        return Solution(status, seconds=seconds, message=said)
     values = np.asarray(x.X, float)
-    return Solution(status, values, objective.value(values), message=said)
+    return Solution(status, values, objective.value(values), seconds, said)
 
 
 _STATUS: dict[str, Status] = {

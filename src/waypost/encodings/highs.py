@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from waypost.encodings.program import Program, QuadraticRow
@@ -30,14 +32,16 @@ def solve(program: Program, limits: Limits) -> Solution:
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance"):
             solver.setOptionValue(option, max(limits.tolerance, FINEST))
     solver.passModel(_model(highspy, program, extra))
+    started = time.perf_counter()
     solver.run()
+    seconds = time.perf_counter() - started
     status = _STATUS.get(solver.getModelStatus().name, "trouble")
     message = str(solver.getModelStatus().name)
     info = solver.getInfo()
     if not info.primal_solution_status:
-        return Solution(status, message=message)
+        return Solution(status, seconds=seconds, message=message)
     values = np.array(solver.getSolution().col_value)
-    return Solution(status, values, program.objectives[0].value(values), message=message)
+    return Solution(status, values, program.objectives[0].value(values), seconds, message)
 
 
 _STATUS: dict[str, Status] = {

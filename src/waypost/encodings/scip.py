@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,16 @@ def solve(program: Program, limits: Limits) -> Solution:
     objective = program.objectives[0]
     form = pyscipopt.quicksum(a * x[j] for j, a in objective.terms)
     model.setObjective(form, "minimize" if objective.sense == "min" else "maximize")
+    started = time.perf_counter()
     model.optimize()
+    seconds = time.perf_counter() - started
     said = str(model.getStatus())
     status = _STATUS.get(said, "trouble")
     if model.getNSols() == 0:
-        return Solution(status, message=said)
+        return Solution(status, seconds=seconds, message=said)
     best = model.getBestSol()
     values = np.array([model.getSolVal(best, v) for v in x])
-    return Solution(status, values, objective.value(values), message=said)
+    return Solution(status, values, objective.value(values), seconds, said)
 
 
 _STATUS: dict[str, Status] = {

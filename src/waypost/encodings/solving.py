@@ -25,6 +25,7 @@ from waypost.errors import WaypostError
 
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
+PASSING_ON = 2e-6  # seconds per byte for handing a program to the solver, which is not the solver's time
 HEADER = struct.Struct("!Q")
 
 
@@ -76,7 +77,7 @@ class Solver:
         try:
             child.stdin.write(HEADER.pack(len(message)) + message)
             child.stdin.flush()
-            answer = _read(child.stdout, started + 1.1 * limits.seconds + GRACE)
+            answer = _read(child.stdout, started + 1.1 * limits.seconds + GRACE + PASSING_ON * len(message))
         except TimeoutError:
             self.close()
             return Solution("timeout", seconds=time.perf_counter() - started, message="stopped from outside")

@@ -1,0 +1,77 @@
+"""``waypost reproduce``: the paper's tables and figure on this machine, beside the exact values."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from waypost.encodings import Limits
+from waypost.experiments.reports import write_reports
+from waypost.experiments.running import Settings, run
+from waypost.experiments.studies import STUDIES, TARGET, VARIANTS
+
+
+@click.command("reproduce")
+@click.argument("study", type=click.Choice(list(STUDIES)))
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+              help="Seconds per bound; the paper allowed 3600.")  # fmt: skip
+@click.option(
+    "--memory-limit", type=click.IntRange(min=1), default=4096, show_default=True, help="Megabytes per bound."
+)
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads per solve.")
+@click.option("--tolerance", type=float, default=1e-9, show_default=True,
+              help="Tolerance of the solvers; 0 leaves them their own, as the paper did.")  # fmt: skip
+@click.option("--sample", type=click.IntRange(min=1), help="States per model; all of the paper's without.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Bounds solved at a time.")
+@click.option("--budget", type=click.FloatRange(min=0, min_open=True),
+              help="Seconds for the encodings together; run again to go on where it stopped.")  # fmt: skip
+@click.option("--model", "models", multiple=True, help="Only these models, or model files and cases of your own.")
+@click.option("--encoding", "variants", multiple=True, type=click.Choice(list(VARIANTS)), help="Only these encodings.")
+@click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path("../shared/data"),
+              show_default=True, help="Where the models of the paper are: greps.prism and so on.")  # fmt: skip
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
+              show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="No progress.")
+def command(
+    study: str,
+    time_limit: float,
+    memory_limit: int,
+    threads: int,
+    tolerance: float,
+    sample: int | None,
+    jobs: int,
+    budget: float | None,
+    models: tuple[str, ...],
+    variants: tuple[str, ...],
+    target: str,
+    data: Path,
+    output: Path,
+    *,
+    quiet: bool,
+) -> None:
+    """Reproduce a table or figure of the paper, next to the exact values.
+
+    STUDY is table1, table2, appendix, differences, mssd, or accuracy (how often each encoding is right, and why not).
+    """
+    chosen = STUDIES[study]
+    if models:
+        chosen = replace(chosen, models=models)
+    if variants:
+        chosen = replace(chosen, variants=variants)
+    limits = Limits(time_limit, memory_limit, threads, tolerance or None)
+    settings = Settings(limits, sample, jobs, budget, data, target)
+    show = sys.stderr.isatty() and not quiet
+
+    def progress(done: int, of: int) -> None:
+        if show:
+            click.echo(f"\r{done} of {of} bounds", nl=done == of, err=True)
+
+    outcome = run(chosen, settings, output, progress)
+    for path in write_reports(outcome, output):
+        click.echo(path)
+    if outcome.left:
+        click.echo(f"{outcome.left} bounds did not fit into the budget; run the same command to go on", err=True)
