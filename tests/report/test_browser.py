@@ -83,7 +83,7 @@ def test_the_table_sorts_by_every_column(page):
     assert page.run(names)[0] == "s0"
     page.press('[data-column="name"]')
     page.press('[data-column="optimal"]')
-    assert page.run(names)[-2:] == ["Angry", "Rejected"] or page.run(names)[-1] in {"Angry", "Rejected"}
+    assert set(page.run(names)[-2:]) == {"Angry", "Rejected"}
 
 
 def test_colours_follow_scope_and_bound(page):
@@ -143,7 +143,6 @@ def test_two_targets_are_compared(browser):
     assert "Two targets side by side" in browser.text("#compare")
     assert "Angry" in browser.text("#compare-table")
     browser.press('#target-switch [data-key="1"]')
-    assert browser.text("h1") != ""
     visible = "return [...document.querySelectorAll('h1')].filter(h => h.offsetParent).map(h => h.innerText)"
     assert browser.run(visible) == ["Which steps matter for reaching 'Rejected'?"]
     assert browser.log() == []
@@ -276,9 +275,9 @@ def _numbers(mdp: MDP) -> Explanation:
     )
 
 
-def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser, shared_data):
+def _measure(browser, explanation: Explanation) -> None:
     """At most 5 MB; a click, measured until the next frame is painted, within 200 ms (median of nine)."""
-    html = render_html(_numbers(read_mdp(shared_data / "models/learned/spotify10000.drn")))
+    html = render_html(explanation)
     assert len(html.encode()) <= 5_000_000
     browser.open(html)
     click = (
@@ -290,3 +289,14 @@ def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser,
     assert np.median(times) <= 200, times
     assert browser.run("return document.querySelectorAll('.node').length") <= 80
     assert browser.log() == []
+
+
+def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser, shared_data):
+    """The size and the model are real, the bounds are made up: full-length digits for every state."""
+    _measure(browser, _numbers(read_mdp(shared_data / "models/learned/spotify10000.drn")))
+
+
+@pytest.mark.slow
+def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
+    mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
+    _measure(browser, explain(mdp, target="positive"))
