@@ -50,6 +50,12 @@ def test_an_interval_surrounds_what_all_cases_say():
     assert 0.64 < row["lower to"] < 0.75
 
 
+def test_progress_is_told():
+    told = []
+    bootstrap(MANY, target="positive", resamples=3, seed=1, workers=1, scopes=["all"], progress=told.append)
+    assert told == [1, 2, 3]
+
+
 def test_a_state_that_rests_on_one_case_is_often_absent():
     once = traces(("ask help pay", 40), ("once", 1), ("ask go", 9))
     table = bootstrap(once, target="positive", resamples=60, seed=3, workers=1, scopes=["all"])["all"].to_frame()
@@ -61,8 +67,8 @@ def test_a_state_that_rests_on_one_case_is_often_absent():
 def test_histories_lead_back_to_their_states():
     mdp = learn_mdp(MANY)
     histories = access_histories(mdp)
-    assert [follow(mdp, h) for h in histories if h is not None] == list(range(mdp.n_states))
-    assert follow(mdp, (("env", "nowhere"),)) is None
+    assert follow(mdp, histories) == list(range(mdp.n_states))
+    assert follow(mdp, [(("env", "nowhere"), ("env", "further")), None]) == [None, None]
 
 
 def test_what_cannot_be_resampled_is_said():

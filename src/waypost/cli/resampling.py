@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -40,19 +42,33 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
         raise WaypostError("--bootstrap draws the cases of a log again, and this model was not learned from one")
     scopes: tuple[Any, ...] = ("all", "optimal") if options["scope"] == "both" else (options["scope"],)
     console = Console()
-    found = bootstrap(
-        loaded.prepared.traces,
-        target=target[0] if len(target) == 1 else target,
-        resamples=options["bootstrap"],
-        seed=options["seed"],
-        eps=loaded.prepared.eps,
-        scopes=scopes,
-        match=options["match"],
-    )
+    with _progress(options["bootstrap"], quiet=options["quiet"]) as progress:
+        found = bootstrap(
+            loaded.prepared.traces,
+            target=target[0] if len(target) == 1 else target,
+            resamples=options["bootstrap"],
+            seed=options["seed"],
+            eps=loaded.prepared.eps,
+            scopes=scopes,
+            match=options["match"],
+            progress=progress,
+        )
     if options["intervals"]:
         _write(found, options["intervals"])
     for resampled in found.values():
         _print(resampled, options, console)
+
+
+@contextmanager
+def _progress(resamples: int, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """Count the resamples on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"resample 0 of {resamples}") as status:
+        yield lambda done: status.update(f"resample {done} of {resamples}")
 
 
 def _print(found: Resampled, options: dict[str, Any], console: Any) -> None:

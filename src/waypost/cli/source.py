@@ -104,6 +104,7 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
         if not equals or role not in COLUMN_KEYS:
             raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
         columns[role] = name
+    columns = {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
     if given.get("positive"):
         if any(step.do == "set_outcome" for step in recipe.steps):
             raise WaypostError("the recipe sets the outcomes already; leave out --positive")

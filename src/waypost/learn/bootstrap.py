@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import warnings
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -77,10 +77,12 @@ def bootstrap(
     match: Match = "history",
     level: float = 0.95,
     workers: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, Resampled]:
     """Confidence intervals for the bounds of importance, by scope.
 
     The same seed gives the same intervals, with any number of `workers` (processes; one per processor by default).
+    `progress` is called with the number of resamples done.
 
     >>> from waypost.learn import prepare
     >>> from waypost.logs import EventLog
@@ -102,7 +104,7 @@ def bootstrap(
     ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories)
     measured = ask(whole)
     job = partial(_resample, list(traces), eps, seed, ask)
-    found = [result for result in _mapped(job, resamples, workers) if result is not None]
+    found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
     if not found:
         raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
     names = whole.states if match == "history" else tuple(whole.labels)
@@ -116,12 +118,13 @@ def bootstrap(
 def access_histories(mdp: MDP) -> list[History | None]:
     """(S,) the shortest history that leads to each state, the more frequent one first; None where there is none."""
     histories: list[History | None] = [None] * mdp.n_states
+    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
     histories[mdp.initial] = ()
     queue = deque([mdp.initial])
     while queue:
         state = queue.popleft()
         before = histories[state]
-        steps = sorted(_steps(mdp, state).items(), key=lambda item: -item[1][1])
+        steps = sorted(onward[state].items(), key=lambda item: -item[1][1])
         for step, (successor, _) in steps:
             if before is not None and histories[successor] is None:
                 histories[successor] = (*before, step)
@@ -129,15 +132,16 @@ def access_histories(mdp: MDP) -> list[History | None]:
     return histories
 
 
-def follow(mdp: MDP, history: History) -> int | None:
-    """State that a history leads to, or None where the model does not know it."""
-    state = mdp.initial
-    for step in history:
-        found = _steps(mdp, state).get(step)
-        if found is None:
-            return None
-        state = found[0]
-    return state
+def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
+    """States that histories lead to, None where the model does not know one."""
+    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
+    reached: list[int | None] = []
+    for history in histories:
+        state = mdp.initial if history is not None else None
+        for step in history or ():
+            state = onward[state].get(step, (None,))[0] if state is not None else None
+        reached.append(state)
+    return reached
 
 
 def _steps(mdp: MDP, state: int) -> dict[tuple[str, str], tuple[int, int]]:
@@ -169,7 +173,7 @@ def _bounds(
                 if label in bounds:
                     table[k, row] = bounds[str(label)].lower, bounds[str(label)].upper
         return table
-    where = [None if h is None or isinstance(h, str) else follow(mdp, h) for h in wanted]
+    where = follow(mdp, [h for h in wanted if not isinstance(h, str)])
     rows = [row for row, state in enumerate(where) if state is not None]
     states = [state for state in where if state is not None]
     for k, scope in enumerate(scopes):
@@ -191,13 +195,21 @@ def _resample(traces: list[Trace], eps: float, seed: int, ask: Any, number: int)
     return bounds
 
 
-def _mapped(job: Any, resamples: int, workers: int | None) -> list[Any]:
+def _mapped(job: Any, resamples: int, workers: int | None) -> Iterator[Any]:
     workers = min(resamples, workers if workers is not None else os.cpu_count() or 1)
     if workers <= 1:
-        return [job(number) for number in range(resamples)]
+        yield from map(job, range(resamples))
+        return
     spawn = multiprocessing.get_context("spawn")  # forking a process with threads may hang
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start, initargs=(job,)) as pool:
-        return list(pool.map(_run, range(resamples), chunksize=max(1, resamples // (4 * workers))))
+        yield from pool.map(_run, range(resamples), chunksize=max(1, resamples // (8 * workers)))
+
+
+def _counted(results: Iterator[Any], progress: Callable[[int], None] | None) -> Iterator[Any]:
+    for number, result in enumerate(results, 1):
+        if progress is not None:
+            progress(number)
+        yield result
 
 
 def _start(job: Any) -> None:

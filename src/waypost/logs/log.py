@@ -104,6 +104,9 @@ class EventLog:
         """(N,) the instants; an error that names the `purpose` where the log has none."""
         if TIME not in self.events:
             raise LogError(f"{purpose} needs timestamps, and this log has none ({_listing(self.events.columns)})")
+        missing = int(self.events[TIME].isna().sum())
+        if missing:
+            raise LogError(f"{purpose} needs a time for every event, and {missing:,} of {len(self):,} have none")
         return np.asarray(self.events[TIME].dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[us]"))
 
     def column(self, name: str, purpose: str) -> NDArray[np.object_]:

@@ -154,20 +154,17 @@ def _case_names(cases: _Columns, n: int) -> Any:
 
 
 def _with_times(frame: Any, path: Path, lines: list[int]) -> Any:
+    pandas = require("pandas", "logs", "reading event logs")
     try:
-        frame[TIME], offsets = parse_times(frame[TIME], repr(TIME))
+        times, offsets = parse_times(frame[TIME], repr(TIME))
     except LogError:
-        for value, line in zip(frame[TIME], lines, strict=True):
-            try:
-                parse_times(frame[TIME].iloc[:0].reindex([0]).fillna(value), repr(TIME))
-            except LogError:
-                raise LogError(
-                    f"{path.name}, event in line {line}: {TIME!r} is {value!r}, which is no ISO 8601 timestamp"
-                ) from None
-        raise
-    if offsets is not None:
-        frame[OFFSET] = offsets
-    return frame
+        read = pandas.to_datetime(frame[TIME], format="ISO8601", utc=True, errors="coerce")
+        bad = int((read.isna() & frame[TIME].notna()).to_numpy().argmax())
+        value = frame[TIME].iloc[bad]
+        raise LogError(
+            f"{path.name}, event in line {lines[bad]}: {TIME!r} is {value!r}, which is no ISO 8601 timestamp"
+        ) from None
+    return frame.assign(**{TIME: times}) if offsets is None else frame.assign(**{TIME: times, OFFSET: offsets})
 
 
 def _notes(stray: int, empty: int) -> tuple[str, ...]:
