@@ -61,7 +61,7 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        if work > WORTH_COMPILING or self.spent > 10 * WORTH_COMPILING:
+        if work > WORTH_COMPILING or self.spent > 3 * WORTH_COMPILING:
             return self.compiled
         return self.plain
 

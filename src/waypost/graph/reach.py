@@ -200,7 +200,7 @@ def idle_without(graph: Graph, idle: Mask, removed: Ints, kept: Ints) -> Mask:
     """(n, k) whether each `kept` state can stay in `idle` for ever once one `removed` state is taken out of it."""
     pointer, choices = graph.backward
     still = np.zeros((len(removed), len(kept)), bool)
-    run = _idle_without.sized(graph.size * 3)
+    run = _idle_without.sized(graph.size * (1 + len(removed) / 4))
     run(
         graph.first_choice,
         graph.indptr,

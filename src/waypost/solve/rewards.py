@@ -125,14 +125,14 @@ def _settle(  # type: ignore[no-untyped-def]
             block = np.empty(active, np.int64)
             n = 0
             for i in range(pointer[k], pointer[k + 1]):
-                x = members[i]
-                if not terminal[x]:
-                    block[n] = x
-                    place[x] = n
+                y = members[i]
+                if not terminal[y]:
+                    block[n] = y
+                    place[y] = n
                     n += 1
             _settle_dense(block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, tie)
-            for x in block:
-                place[x] = -1
+            for y in block:
+                place[y] = -1
             continue
         best = zero
         taken = -1

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from waypost.graph import Ints
 from waypost.graph.compiled import kernel
@@ -29,6 +29,7 @@ from waypost.graph.reach import idle_without
 from waypost.solve.elimination import Elimination, Floats, Sparse
 from waypost.solve.reachability import Reach
 
+WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WIDTH = 16  # right-hand sides solved side by side
 
 HIGHEST, LOWEST, MOST_VIA, MOST_AROUND, LEAST_VIA = range(5)  # what to optimise; see `_optimised`
@@ -73,25 +74,30 @@ def sweep(
     given = states[order]
     stops = _stops(reach, parts, given, kind)
     results = np.zeros((len(given), 2))
-    run = _sweep.sized(len(given) * parts.work)
-    size = max(WIDTH, min(64 * WIDTH, -(-len(given) // (4 * workers * WIDTH)) * WIDTH))
+    work = len(given) * parts.work
+    run = _sweep.sized(work)
+    alone = workers == 1 or work < WORTH_SHARING or run is _sweep.plain
+    size = 64 * WIDTH if alone else max(WIDTH, min(64 * WIDTH, -(-len(given) // (4 * workers * WIDTH)) * WIDTH))
+
+    ends = (inner[given] < 0) & (kept[given] < 0)
+    entered, direct = _columns(parts.inflow, given, ends), _columns(parts.direct, given, ends)
 
     def settle(low: int) -> int:
-        some = given[low : low + size]
+        some = slice(low, low + size)
+        columns = slice(low, low + size + 1)
         asked = Asked(
-            inner[some],
-            kept[some],
-            weight[some],
-            stops[low : low + size],
-            Sparse.of(csc_array(parts.inflow[:, some])),
-            Sparse.of(csc_array(parts.direct[:, some])),
+            inner[given[some]],
+            kept[given[some]],
+            weight[given[some]],
+            stops[some],
+            entered._replace(pointer=entered.pointer[columns]),
+            direct._replace(pointer=direct.pointer[columns]),
         )
-        run(asked, kind, parts.rows, parts.factors, results[low : low + size])
-        return len(some)
+        run(asked, kind, parts.rows, parts.factors, results[some])
+        return len(asked.inner)
 
     chunks = range(0, len(given), size)
-    with ThreadPoolExecutor(workers) as pool:
-        alone = workers == 1 or len(chunks) == 1 or run is _sweep.plain
+    with ThreadPoolExecutor(workers) as pool:  # starts a thread when it is given something to do, not before
         try:
             for done in map(settle, chunks) if alone else pool.map(settle, chunks):
                 if progress is not None:
@@ -102,6 +108,14 @@ def sweep(
     found = np.empty_like(results)
     found[order] = results
     return found
+
+
+def _columns(matrix: csr_array, states: Ints, wanted: NDArray[np.bool_]) -> Sparse:
+    """Columns of the wanted states, and empty ones for the others."""
+    columns = Sparse.of(csc_array(matrix[:, states[wanted]]))
+    pointer = np.zeros(len(states) + 1, np.int64)
+    pointer[1:][wanted] = np.diff(columns.pointer)
+    return columns._replace(pointer=np.cumsum(pointer))
 
 
 def _stops(reach: Reach, parts: Elimination, states: Ints, kind: int) -> NDArray[np.bool_]:
