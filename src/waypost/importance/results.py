@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from waypost.errors import NameUnknownError, require
 from waypost.model import MDP, Strategy
 
+MOST_ROWS = 60  # of a table in a notebook
 Number = float | Fraction
 Side = Literal["lower", "upper"]
 Scope = Literal["all", "optimal"] | Strategy
@@ -100,10 +101,10 @@ class StateImportance:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{html.escape(str(b.lower))}</td><td>{html.escape(str(b.upper))}</td></tr>"
-            for name, b in list(self.to_dict().items())[:60]
+            f"<tr><td>{html.escape(name)}</td><td>{_short(low)}</td><td>{_short(high)}</td></tr>"
+            for name, low, high in zip(self.names[:MOST_ROWS], self.lower, self.upper, strict=False)
         )
-        more = f"<p>and {len(self) - 60} more states</p>" if len(self) > 60 else ""
+        more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
         return f"<table><tr><th>state</th><th>lower</th><th>upper</th></tr>{rows}</table>{more}"
 
     def _position(self, name: str) -> int:
@@ -165,6 +166,40 @@ class Explanation:
     def asked(self) -> NDArray[np.int64]:
         """(n,) the states explained."""
         return next(iter(self.scopes.values())).asked
+
+    def _parts(self) -> dict[str, StateImportance]:
+        return {**self.scopes, **({} if self.absolute is None else {"absolute": self.absolute})}
+
+    def to_frame(self) -> Any:
+        """All bounds as a pandas DataFrame, one row per state; the columns are (scope, bound).
+
+        >>> from waypost import explain
+        >>> from waypost.cases import loan
+        >>> explain(loan(), target="Granted").to_frame().loc["Rework", ("optimal", "lower")].round(3)
+        np.float64(0.082)
+        """
+        pandas = require("pandas", "table", "to_frame()")
+        return pandas.concat({name: part.to_frame() for name, part in self._parts().items()}, axis="columns")
+
+    def _repr_html_(self) -> str:
+        reached = self.reachability
+        lead = f"Reaching {self.target}: probability {_short(reached.lower)} to {_short(reached.upper)}"
+        parts = self._parts()
+        head = "".join(f"<th>{name}</th>" for name in parts)
+        rows = []
+        for k, name in enumerate(next(iter(parts.values())).names[:MOST_ROWS]):
+            cells = "".join(f"<td>{_short(p.lower[k])} to {_short(p.upper[k])}</td>" for p in parts.values())
+            rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
+        more = f"<p>and {len(self.asked) - MOST_ROWS} more states</p>" if len(self.asked) > MOST_ROWS else ""
+        return f"<p>{html.escape(lead)}</p><table><tr><th>state</th>{head}</tr>{''.join(rows)}</table>{more}"
+
+
+def _short(value: Any) -> str:
+    """Number for a notebook: a fraction as it is, a float with six digits, 0 and 1 only where exact."""
+    if isinstance(value, Fraction) or value in (0, 1):
+        return str(value if isinstance(value, Fraction) else int(value))
+    text = f"{float(value):.6f}"
+    return {"0.000000": "&lt;0.000001", "1.000000": "&gt;0.999999"}.get(text, text.rstrip("0"))
 
 
 def _plain(value: Any) -> Number:
