@@ -7,8 +7,9 @@ import numpy as np
 
 from waypost.cli.source import load_model
 from waypost.graph import Graph, end_components, reachable
+from waypost.importance.states import plain
 from waypost.model import MDP
-from waypost.solve import reachability
+from waypost.solve import Reach
 
 MOST_LABELS = 40
 
@@ -32,8 +33,10 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
         console.print(Text(line))
     targets = list(mdp.labels)
     if not targets:
-        final = np.flatnonzero(np.diff(mdp.first_choice) == 1)
-        targets = [mdp.states[s] for s in final if mdp.transitions[[mdp.first_choice[s]]].indices.tolist() == [s]]
+        t, first = mdp.transitions, mdp.first_choice[:-1]
+        alone = (np.diff(mdp.first_choice) == 1) & (np.diff(t.indptr)[first] == 1)
+        final = np.flatnonzero(alone & (t.indices[t.indptr[first]] == np.arange(mdp.n_states)))
+        targets = [mdp.states[s] for s in final]
     table = Table(
         "label or final state", "states", "least", "greatest", title="Probability of reaching", title_justify="left"
     )
@@ -41,9 +44,9 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
         if name in mdp.labels and not mdp.labels[name].any():
             table.add_row(Text(printable(name)), "0", "", "")
             continue
-        least = reachability(mdp, target=name, optimum="min", exact=exact)[mdp.initial]
-        greatest = reachability(mdp, target=name, optimum="max", exact=exact)[mdp.initial]
-        table.add_row(Text(printable(name)), str(int(mdp.where(name).sum())), shown(least), shown(greatest))
+        reach = Reach.of(mdp, mdp.where(name), exact=exact)
+        bounds = [shown(plain(found.values[mdp.initial])) for found in (reach.min, reach.max)]
+        table.add_row(Text(printable(name)), str(int(reach.target.sum())), *bounds)
     console.print(table)
     if len(targets) > MOST_LABELS:
         console.print(Text(f"and {len(targets) - MOST_LABELS} more"))
