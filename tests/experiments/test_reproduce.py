@@ -13,7 +13,7 @@ from waypost.cli.reproduce import command
 from waypost.encodings import Limits
 from waypost.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.errors import FormatError
-from waypost.experiments.accuracy import accuracy, cause, worst
+from waypost.experiments.accuracy import accuracy, cause, claims, counterexamples, drawings, worst
 from waypost.experiments.figures import box_plot, drawing
 from waypost.experiments.records import Journal, Record, read_rows
 from waypost.experiments.reports import write_reports
@@ -226,3 +226,26 @@ def test_reports_say_under_which_limits(outcome, tmp_path):
     text = write_reports(outcome, tmp_path)[0].read_text(encoding="utf-8")
     assert "10 s and 4096 MB per bound" in text
     assert "| loan | LP-all | highs |" in text
+
+
+def test_named_states_alone_are_asked(tmp_path):
+    study = replace(SMALL, name="ordering", variants=("LP-all",))
+    found = run(study, replace(SETTINGS, states=("Error",)), tmp_path)
+    assert {r.state for r in found.records} == {"Error"}
+    assert [row[1] for row in claims(found.records).rows] == ["Error", "Error"]
+    text = write_reports(found, tmp_path)[0].read_text(encoding="utf-8")
+    assert "0.102833158" in text
+
+
+def test_the_smallest_counterexamples_show_what_they_are_for():
+    """Each defect shows in the row it is meant for, and the sound programs are right in theirs."""
+    verdicts = {(row[0], row[1], row[2]): (row[4], row[9]) for row in counterexamples().rows}
+    assert verdicts["waiting", "QP*", "max"] == ("optimal", "unattainable")
+    assert verdicts["waiting", "LP*, M = 1e16", "max"] == ("optimal", "unattainable")
+    assert verdicts["resting", "QP", "max"] == ("optimal", "missed")
+    assert verdicts["circling", "QP, order in all states", "max"] == ("infeasible", "unsolved")
+    assert verdicts["rare", "QP, eps = 1e-4", "max"] == ("optimal", "missed")
+    repaired = [v for (_, encoding, _), v in verdicts.items() if encoding.startswith("LP-") or "tight" in encoding]
+    assert len(repaired) == 10
+    assert set(repaired) == {("optimal", "right")}
+    assert set(drawings()) == set(COUNTEREXAMPLES)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from waypost.encodings import SCOPE, Encoding, Limits, Options, Solvers, claim
+from waypost.encodings.counterexamples import COUNTEREXAMPLES
+from waypost.experiments.figures import drawing
 from waypost.experiments.records import Record
+from waypost.experiments.studies import BOTH, VARIANTS
 from waypost.experiments.tables import Table
+from waypost.importance import state_importance
+from waypost.importance.results import Number
 
 SHORTFALL = 1e-5  # a strategy that reaches the target so much less than its claim needs has not arrived
 
@@ -22,7 +28,7 @@ def cause(record: Record, optimum: float | None) -> str:
     to attain it.
     """
     idle = record.reachability is not None and optimum is not None and record.reachability < optimum - SHORTFALL
-    if record.variant in ("QP*", "LP*", "LP* ordered") and idle:
+    if VARIANTS[record.variant].encoding in ("QP*", "LP*") and idle:
         return "end component"  # the strategy idles in a circle and does not arrive
     if record.verdict == "missed" and record.variant == "QP":
         return "eps or order"  # a strategy that does better was cut off
@@ -48,6 +54,80 @@ def accuracy(records: Sequence[Record]) -> Table:
         ))  # fmt: skip
     header = ("Model", "Enc.", "Bounds", "Solved", "Right", "Wrong", "Unattainable", "Largest error", "Why")
     return Table(header, tuple(rows))
+
+
+def claims(records: Sequence[Record]) -> Table:
+    """List every claim: what was said, what its strategy attains, what is true."""
+    rows = [
+        (
+            r.model, r.state, r.sense, r.variant, r.solver, r.status, f"{r.seconds:.2f}", _number(r.claimed),
+            _number(r.attained), _number(r.reachability), _number(r.exact), r.verdict,
+        )
+        for r in sorted(records, key=lambda r: (r.model, r.state, r.sense))
+    ]  # fmt: skip
+    header = (
+        "Model", "State", "Sense", "Enc.", "Solver", "Status", "Seconds", "Claimed", "Attained",
+        "reaching the target with", "Exact", "Verdict",
+    )  # fmt: skip
+    return Table(header, tuple(rows))
+
+
+def counterexamples() -> Table:
+    """Solve the smallest models on which an encoding is wrong, now, and list what is claimed of their state ``s``."""
+    rows = []
+    with Solvers() as solvers:
+        for name, encoding, options, label in SHOWN:
+            mdp = COUNTEREXAMPLES[name]()
+            truth = state_importance(mdp, target="t", scope=SCOPE[encoding], states=["s"], exact=True)["s"]
+            quadratic = encoding in ("QP", "QP*") or options.ordering == "paper"
+            for sense, exact in zip(BOTH, (truth.lower, truth.upper), strict=True):
+                found = claim(
+                    mdp, encoding, target="t", state="s", sense=sense, solver="gurobi" if quadratic else None,
+                    solvers=solvers, limits=Limits(seconds=10, tolerance=1e-9), options=options, exact=True,
+                )  # fmt: skip
+                judged = found.attained
+                rows.append((
+                    name, label, sense, found.solver, found.status, _number(found.claimed),
+                    _number(None if judged is None else judged.importance),
+                    _number(None if judged is None else judged.reachability), str(exact), found.verdict(exact),
+                ))  # fmt: skip
+    header = (
+        "Model", "Enc.", "Sense", "Solver", "Status", "Claimed", "Attained", "reaching the target with", "Exact",
+        "Verdict",
+    )  # fmt: skip
+    return Table(header, tuple(rows))
+
+
+LETTER = Options(order_everywhere=True, contract=False)
+SHOWN: tuple[tuple[str, Encoding, Options, str], ...] = (
+    ("waiting", "QP*", Options(), "QP*"),
+    ("waiting", "LP*", Options(ordering="paper"), "LP*, M = 1e16"),
+    ("waiting", "LP*", Options(ordering="tight"), "LP*, tight M"),
+    ("waiting", "LP-optimal", Options(), "LP-optimal"),
+    ("resting", "QP", Options(), "QP"),
+    ("resting", "LP-all", Options(), "LP-all"),
+    ("circling", "QP", LETTER, "QP, order in all states"),
+    ("circling", "QP", Options(), "QP, order in end components"),
+    ("circling", "LP-all", Options(), "LP-all"),
+    ("rare", "QP", Options(), "QP, eps = 1e-4"),
+    ("rare", "QP", Options(epsilon=1e-5), "QP, eps = 1e-5"),
+    ("rare", "LP-all", Options(), "LP-all"),
+)
+PLACES: Mapping[str, Mapping[str, tuple[float, float]]] = {
+    "waiting": {"s0": (0, 0.6), "s": (1, 0), "t": (2, 0.6)},
+    "resting": {"s0": (0, 0.5), "s": (1, 0), "x": (1, 1), "t": (2, 0.5)},
+    "circling": {"s0": (0, 0.5), "s": (1, 0), "t": (2, 0), "a": (1, 1), "b": (2, 1)},
+    "rare": {"s0": (0, 0.6), "s": (1.2, 0.6), "t": (2.2, 0), "lost": (1.2, 1.4)},
+}
+
+
+def drawings() -> dict[str, str]:
+    """Draw the counterexamples as SVG: ``s`` yellow, the target green."""
+    return {name: drawing(build(), PLACES[name], subject="s", target="t") for name, build in COUNTEREXAMPLES.items()}
+
+
+def _number(value: Number | None) -> str:
+    return "–" if value is None else f"{float(value):.9g}"
 
 
 def worst(records: Sequence[Record], count: int = 3) -> Table:

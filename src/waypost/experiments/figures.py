@@ -65,7 +65,8 @@ def drawing(mdp: MDP, places: Mapping[str, tuple[float, float]], *, subject: str
     )
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     body = "\n".join([marker, *arrows, *heads])
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n{body}\n</svg>\n'
+    paper = '<rect width="100%" height="100%" fill="#fff"/>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style}>\n{paper}\n{body}\n</svg>\n'
 
 
 def _arrow(start: tuple[float, float], end: tuple[float, float], text: str) -> str:
@@ -76,14 +77,18 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], text: str) -> s
         path = (
             f"M{x0 - 8:.0f},{y0 - 18:.0f} C{x0 - 40:.0f},{top:.0f} {x0 + 40:.0f},{top:.0f} {x0 + 8:.0f},{y0 - 18:.0f}"
         )
-        return f'{_stroke(path)}<text x="{x0:.0f}" y="{y0 - 50:.0f}" text-anchor="middle" fill="#555">{label}</text>'
+        return _stroke(path) + _label(x0, y0 - 54, label)
     length = math.hypot(x1 - x0, y1 - y0)
     ux, uy = (x1 - x0) / length, (y1 - y0) / length
     bend = 16.0 + 0.12 * max(0.0, length - 140)  # long arrows swing around what lies between
     mx, my = (x0 + x1) / 2 + uy * bend * 1.6, (y0 + y1) / 2 - ux * bend * 1.6
     path = f"M{x0 + 19 * ux:.0f},{y0 + 19 * uy:.0f} Q{mx:.0f},{my:.0f} {x1 - 19 * ux:.0f},{y1 - 19 * uy:.0f}"
-    at = f'x="{(x0 + x1) / 2 + uy * bend:.0f}" y="{(y0 + y1) / 2 - ux * bend:.0f}"'
-    return f'{_stroke(path)}<text {at} text-anchor="middle" fill="#555">{label}</text>'
+    return _stroke(path) + _label((x0 + x1) / 2 + uy * bend, (y0 + y1) / 2 - ux * bend + 3, label)
+
+
+def _label(x: float, y: float, text: str) -> str:
+    halo = 'paint-order="stroke" stroke="#fff" stroke-width="4"'  # so that no arrow crosses out its own name
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" fill="#555" {halo}>{text}</text>'
 
 
 def _stroke(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from waypost.experiments.accuracy import accuracy, worst
+from waypost.experiments.accuracy import accuracy, claims, counterexamples, drawings, worst
 from waypost.experiments.figures import box_plot
 from waypost.experiments.running import Outcome
 from waypost.experiments.tables import Table, differences, overall, times
@@ -20,6 +20,9 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     written = [_written(directory / f"{study.name}.md", "\n".join(text))]
     latex = "\n\n".join(f"% {title}\n{table.latex()}" for title, table in tables.items())
     written.append(_written(directory / f"{study.name}.tex", latex))
+    if study.name == "accuracy":
+        for name, picture in drawings().items():
+            written.append(_written(directory / f"counterexample-{name}.svg", picture))
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
@@ -34,7 +37,10 @@ def _tables(outcome: Outcome) -> dict[str, Table]:
         return {
             "How often each encoding is right": accuracy(outcome.records),
             "The largest errors": worst(outcome.records),
+            "The smallest counterexamples": counterexamples(),
         }
+    if name == "ordering":
+        return {"Seconds per bound": times(outcome, by_sense=False), "Every claim": claims(outcome.records)}
     if name == "differences":
         return {"Differences": differences(outcome)}
     return {

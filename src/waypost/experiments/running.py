@@ -27,6 +27,7 @@ class Settings:
 
     limits: Limits
     sample: int | None = None  # states per model
+    states: tuple[str, ...] = ()  # only these, where any are named
     jobs: int = 1
     budget: float | None = None  # seconds for the whole run; what does not fit is left for the next
     data: Path = Path()
@@ -68,10 +69,10 @@ def run(study: Study, settings: Settings, directory: Path, progress: Progress = 
     questions: list[Question] = []
     for name in study.models:
         mdp = model_of(name, settings.data)
-        states = states_of(name, mdp, settings.sample or study.sample)
+        states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
         variants = [VARIANTS[v] for v in study.variants if not without_qp(name, v)]
         scopes = sorted({SCOPE[v.encoding] for v in variants})
-        found = {scope: _swept(mdp, name, scope, settings.target, engine, truths) for scope in scopes}
+        found = {scope: _swept(mdp, name, scope, settings, engine, truths) for scope in scopes}
         questions += _questions(name, mdp, variants, states, study.senses, found)
     limit, tolerance = settings.limits.seconds, settings.limits.tolerance
     known = {record.key for record in journal}
@@ -84,13 +85,14 @@ def run(study: Study, settings: Settings, directory: Path, progress: Progress = 
 
 
 def _swept(
-    mdp: MDP, name: str, scope: Scope, target: str, engine: Journal[Engine], truths: Journal[Truth]
+    mdp: MDP, name: str, scope: Scope, settings: Settings, engine: Journal[Engine], truths: Journal[Truth]
 ) -> Mapping[str, Bounds]:
     """Measure the engine on every state the paper asked about, sample or not: it answers all of them together.
 
     Returns what claims are held against: exact values, or for larger models those of the engine in floats.
     """
-    states = states_of(name, mdp, None)
+    target = settings.target
+    states = list(dict.fromkeys([*states_of(name, mdp), *settings.states]))
     taken = []
     for _ in range(SWEEPS + 1):
         started = time.perf_counter()
