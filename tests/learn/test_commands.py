@@ -9,7 +9,7 @@ import pytest
 from waypost import read_mdp
 from waypost.cases import case, loan_log
 from waypost.cli import main
-from waypost.logs import write_log
+from waypost.logs import EventLog, write_log
 
 
 @pytest.fixture
@@ -39,6 +39,19 @@ def test_learn_writes_a_model_that_can_be_read_again(run, log_file, tmp_path):
     assert "200 cases gave" in out
     assert "note: outcomes: " in err
     assert read_mdp(model).labels["positive"].sum() == 1
+
+
+def test_hostile_names_survive_from_log_to_model(run, tmp_path):
+    names = ['a "b"', "<b>", "=1+1", "\U0001f389", "x\ny", "//[s]", "\\", "(final)", "[0]", "start", "{}", "q0: start"]
+    write_log(EventLog.from_sequences([names, names[::-1]] * 20), tmp_path / "log.csv")
+    code, _, err = run("learn", tmp_path / "log.csv", "-q", "-o", tmp_path / "model.drn")
+    assert (code, err) == (0, "")
+    mdp = read_mdp(tmp_path / "model.drn")
+    assert set(names) <= set(mdp.labels)
+    assert set(names) <= set(mdp.actions)
+    code, out, _ = run("explain", tmp_path / "model.drn", "--target", "<b>", "--format", "csv")
+    assert code == 0
+    assert len(out.splitlines()) >= mdp.n_states
 
 
 def test_learn_takes_a_recipe_a_map_and_columns(run, tmp_path):

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learn.isomorphism import walk
-from waypost import read_mdp, state_importance
+from waypost import absolute_importance, read_mdp, state_importance
 from waypost.cases import prepare_case
 from waypost.errors import LogError, ModelError
 from waypost.learn import ThinDataWarning, learn_mdp, observed_strategy
 from waypost.learn.mdp import choice_counts
-from waypost.logs import EVERY_EVENT_CHANCE, EventLog, read_traces
+from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, EventLog, read_traces
+from waypost.logs.steps.cases import set_outcome
 from waypost.model import FINAL, MDP
 
 STORM = frozenset({"init", "deadlock"})  # labels that Storm adds
@@ -62,6 +63,22 @@ def test_every_step_of_every_trace_is_counted_once(traces):
     for choice in np.flatnonzero(seen):
         low, high = mdp.transitions.indptr[choice], mdp.transitions.indptr[choice + 1]
         assert mdp.rationals()[low:high].tolist() == [Fraction(int(c), int(seen[choice])) for c in mdp.counts[low:high]]
+
+
+@given(
+    st.lists(st.tuples(st.lists(st.sampled_from("abc"), max_size=6), st.sampled_from("+-")), min_size=1, max_size=40),
+    st.sampled_from([EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors({"a": "customer", "*": "company"})]),
+)
+def test_as_people_behaved_the_target_is_reached_as_often_as_it_was(cases, actors):
+    """Whatever is merged: under the observed strategy positive has the share of the positive cases."""
+    log = set_outcome(EventLog.from_sequences([[*events, end] for events, end in cases]), positive="+")
+    share = sum(end == "+" for _, end in cases) / len(cases)
+    mdp = learn_mdp(log, actors=actors)
+    if share:
+        found = absolute_importance(mdp, target="positive", scope=observed_strategy(mdp), states=["q0: start"])
+        assert found["q0: start"].upper == pytest.approx(share, abs=1e-9)
+    else:
+        assert "positive" not in mdp.labels
 
 
 def test_greps_is_exactly_the_papers_model(shared_data):

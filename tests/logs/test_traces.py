@@ -40,6 +40,13 @@ def test_without_a_map_every_event_is_a_choice_or_all_is_chance():
     assert chance[2] == ("process", "a")
 
 
+def test_an_event_must_not_be_called_what_an_outcome_is_called():
+    log = EventLog.from_sequences([["ask", "positive"], ["ask"]])
+    with pytest.raises(LogError, match="events are called 'positive', which is what outcomes are called"):
+        io_traces(set_outcome(log, positive="positive"), EVERY_EVENT_A_CHOICE)
+    assert io_traces(log, EVERY_EVENT_A_CHOICE)[0][-3] == ("positive", "positive")  # without outcomes it is a name
+
+
 def test_events_without_an_actor_are_named():
     with pytest.raises(LogError, match=r"does not say who performs 'b', 'c'; add them, or \"\*\""):
         io_traces(EventLog.from_sequences(["abc"]), Actors({"a": "customer"}))

@@ -18,7 +18,7 @@ from typing import Literal
 
 from waypost.errors import LogError
 from waypost.logs.actors import Actors
-from waypost.logs.log import OUTCOME, EventLog
+from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog
 from waypost.logs.steps.events import bases
 
 Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
@@ -45,11 +45,10 @@ def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> lis
     say: Callable[[str], str] = (lambda name: name.translate(_DROPPED)) if naming == "paper" else (lambda name: name)
     glue = "" if naming == "paper" else " after "
     steps = _steps(log, actors)
-    ends = (
-        log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
-        if OUTCOME in log.events
-        else [END] * log.n_cases
-    )
+    ends = [END] * log.n_cases
+    if OUTCOME in log.events:
+        _check_outcomes(log)
+        ends = log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
     traces = []
     for case, end in zip(_split(steps, log), ends, strict=True):
         trace: Trace = [START]
@@ -118,6 +117,16 @@ def _steps(log: EventLog, actors: Actors) -> list[tuple[str, str, str]]:
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
         raise LogError(f'the actor map does not say who performs {shown}{more}; add them, or "*" for all others')
     return steps
+
+
+def _check_outcomes(log: EventLog) -> None:
+    """Events must not be called what outcomes are called: as targets they would be the same."""
+    clash = sorted({POSITIVE, NEGATIVE} & set(log.names().tolist()))
+    if clash:
+        raise LogError(
+            f"events are called {clash[0]!r}, which is what outcomes are called; rename or drop them (rename_events, "
+            f"drop_events)"
+        )
 
 
 def _split(steps: list[tuple[str, str, str]], log: EventLog) -> list[list[tuple[str, str, str]]]:
