@@ -17,7 +17,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.errors import StrategyError, unknown_name
-from waypost.model.mdp import MDP, SUM_TOLERANCE
+from waypost.model.checking import SUM_TOLERANCE, frozen
+from waypost.model.mdp import MDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class Strategy:
         """Strategy that plays `before` until a state of `switch` is entered, and `after` from that state on."""
         update = np.stack([switch.astype(np.int64), np.ones(mdp.n_states, np.int64)])
         modes = tuple(_checked(mdp, np.array(mode, float)) for mode in (before, after))
-        return cls(mdp, modes, _frozen(update), int(switch[mdp.initial]))
+        return cls(mdp, modes, frozen(update), int(switch[mdp.initial]))
 
     @classmethod
     def from_dict(cls, mdp: MDP, given: Mapping[str, Any]) -> Strategy:
@@ -96,7 +97,7 @@ class Strategy:
         if set(given) == {"start", "modes", "update"} and isinstance(given["start"], int):
             update = _updates(mdp, given)
             modes = [_named(mdp, part, complete=False) for part in given["modes"]]
-            return cls(mdp, tuple(modes), _frozen(update), int(given["start"]))
+            return cls(mdp, tuple(modes), frozen(update), int(given["start"]))
         return cls.memoryless(mdp, _named(mdp, given, complete=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def one_hot(mdp: MDP, choice: NDArray[np.int64]) -> NDArray[np.float64]:
     """(C,) probability 1 for `choice[s]` of every state `s`."""
     taken = np.zeros(mdp.n_choices)
     taken[choice] = 1.0
-    return _frozen(taken)
+    return frozen(taken)
 
 
 def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
@@ -131,11 +132,6 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
     chain.eliminate_zeros()
     chain.sort_indices()
     return chain
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
 
 
 def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
@@ -201,7 +197,7 @@ def _checked(mdp: MDP, probabilities: NDArray[np.float64]) -> NDArray[np.float64
         raise StrategyError(
             f"the strategy's probabilities in state {mdp.states[bad[0]]!r} sum to {sums[bad[0]]:.12g}, not 1"
         )
-    return _frozen(probabilities / sums[mdp.choice_state])
+    return frozen(probabilities / sums[mdp.choice_state])
 
 
 def _by_name(mdp: MDP, probabilities: NDArray[np.float64]) -> dict[str, dict[str, float]]:

@@ -1,0 +1,206 @@
+"""What must hold of a model before it is one: checked and put in order once, on the way in.
+
+Every function here serves `waypost.model.MDP.from_triplets`; messages name the state, the action and the number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from waypost.errors import ModelError
+
+FINAL = "(final)"  # the self-loop of a state that has no action of its own
+SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
+ROUNDING = 2.0**-51  # per entry; nearer than this a sum is 1 but for rounding: building a model twice changes nothing
+
+
+@dataclass
+class Entries:
+    """The non-zero probabilities on their way in, as parallel arrays."""
+
+    choice: NDArray[np.int64]
+    successor: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    exact: NDArray[np.object_] | None
+    counts: NDArray[np.int64] | None
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """Array, read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def _tally(names: Iterable[str]) -> dict[str, int]:
+    seen: dict[str, int] = {}
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+    return seen
+
+
+def with_final_choices(
+    first: NDArray[np.int64], actions: list[str], entries: Entries
+) -> tuple[NDArray[np.int64], list[str], Entries]:
+    """Give every state without a choice a self-loop, in its place in the order."""
+    owned = np.diff(first)
+    if (owned < 0).any():
+        raise ModelError("first_choice must not decrease")
+    final = np.flatnonzero(owned == 0)
+    if not len(final):
+        return first, actions, entries
+    new_first = np.concatenate([[0], np.cumsum(np.maximum(owned, 1))])
+    owner = np.repeat(np.arange(len(owned)), owned)
+    moved = new_first[owner] + (np.arange(len(actions)) - first[owner])  # where each old choice goes
+    renamed = [FINAL] * int(new_first[-1])
+    for new, action in zip(moved.tolist(), actions, strict=True):
+        renamed[new] = action
+    ones = np.ones(len(final))
+    return (
+        new_first,
+        renamed,
+        Entries(
+            np.concatenate([moved[entries.choice] if len(entries.choice) else entries.choice, new_first[final]]),
+            np.concatenate([entries.successor, final]),
+            np.concatenate([entries.probability, ones]),
+            None if entries.exact is None else np.concatenate([entries.exact, np.array([Fraction(1)] * len(final))]),
+            None if entries.counts is None else np.concatenate([entries.counts, np.zeros(len(final), np.int64)]),
+        ),
+    )
+
+
+def place_of(choice: int, first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str]) -> str:
+    """Choice by name, for messages."""
+    state = int(np.searchsorted(first, choice, side="right")) - 1
+    return f"action {actions[choice]!r} in state {states[state]!r}"
+
+
+def is_number(given: Any) -> bool:
+    """Whether a probability can be read; `Fraction` is what refuses most."""
+    try:
+        return bool(
+            np.isfinite(float(Fraction(given if isinstance(given, str | Fraction | int) else repr(float(given)))))
+        )
+    except (ValueError, TypeError, ZeroDivisionError, OverflowError):
+        return False
+
+
+def check_states(states: Sequence[str]) -> None:
+    """State names are unique."""
+    if len(set(states)) != len(states):
+        twice = next(name for name, n in _tally(states).items() if n > 1)
+        raise ModelError(f"two states are called {twice!r}; state names must be unique")
+
+
+def check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str]) -> None:
+    """Action names are unique within a state, so that a strategy can be written by name."""
+    for s in np.flatnonzero(np.diff(first) > 1).tolist():
+        names = actions[first[s] : first[s + 1]]
+        if len(set(names)) != len(names):
+            twice = next(name for name, n in _tally(names).items() if n > 1)
+            raise ModelError(f"state {states[s]!r} has two actions called {twice!r}; give them different names")
+
+
+def check_lengths(entries: Entries, n_choices: int) -> None:
+    """Entries are parallel and belong to choices that exist."""
+    if not len(entries.choice) == len(entries.successor) == len(entries.probability):
+        raise ModelError("choice, successor and probability must have the same length")
+    for name, more in (("exact", entries.exact), ("counts", entries.counts)):
+        if more is not None and len(more) != len(entries.choice):
+            raise ModelError(f"{name} must have one number per probability")
+    if len(entries.choice) and not (entries.choice.min() >= 0 and entries.choice.max() < n_choices):
+        raise ModelError("a probability belongs to a choice that does not exist")
+
+
+def check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str], entries: Entries) -> None:
+    """Successors exist and probabilities lie in [0, 1]."""
+    bad = np.flatnonzero((entries.successor < 0) | (entries.successor >= len(states)))
+    if len(bad):
+        where = place_of(int(entries.choice[bad[0]]), first, states, actions)
+        raise ModelError(
+            f"{where} leads to state number {entries.successor[bad[0]]}, but there are {len(states)} states"
+        )
+    p = entries.probability
+    bad = np.flatnonzero(~((p >= 0) & (p <= 1 + SUM_TOLERANCE)))
+    if len(bad):
+        where = place_of(int(entries.choice[bad[0]]), first, states, actions)
+        target = states[entries.successor[bad[0]]]
+        raise ModelError(f"{where} has probability {p[bad[0]]:.12g} of going to {target!r}, not a number in [0, 1]")
+
+
+def canonical(entries: Entries, n_choices: int, n_states: int) -> tuple[NDArray[np.int64], Entries]:
+    """Sort by choice and successor, add up duplicates, drop zeros; return the row pointer beside them."""
+    key = entries.choice * n_states + entries.successor
+    if len(key) > 1 and not (np.diff(key) > 0).all():
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        head = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+
+        def merged(values: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(np.add.reduceat(values[order], head))
+
+        entries = Entries(
+            entries.choice[order][head],
+            entries.successor[order][head],
+            merged(entries.probability),
+            None if entries.exact is None else merged(entries.exact),
+            None if entries.counts is None else merged(entries.counts),
+        )
+    kept = entries.probability > 0
+    if not kept.all():
+        entries = Entries(
+            entries.choice[kept],
+            entries.successor[kept],
+            entries.probability[kept],
+            None if entries.exact is None else entries.exact[kept],
+            None if entries.counts is None else entries.counts[kept],
+        )
+    indptr = np.zeros(n_choices + 1, np.int64)
+    np.cumsum(np.bincount(entries.choice, minlength=n_choices), out=indptr[1:])
+    return indptr, entries
+
+
+def normalised(
+    probability: NDArray[np.float64],
+    indptr: NDArray[np.int64],
+    first: NDArray[np.int64],
+    states: Sequence[str],
+    actions: Sequence[str],
+) -> NDArray[np.float64]:
+    """(nnz,) each distribution divided by its sum, unless that is 1 up to rounding; rejected if it is far from 1."""
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    sums = np.bincount(row, weights=probability, minlength=len(indptr) - 1)
+    bad = np.flatnonzero(~(np.abs(sums - 1) <= SUM_TOLERANCE))
+    if len(bad):
+        where = place_of(int(bad[0]), first, states, actions)
+        others = f" (and {len(bad) - 1} more like it)" if len(bad) > 1 else ""
+        raise ModelError(f"{where} has probabilities summing to {sums[bad[0]]:.12g}, not 1{others}")
+    sums[np.abs(sums - 1) <= ROUNDING * np.diff(indptr)] = 1.0
+    return np.asarray(probability / sums[row])
+
+
+def normalised_exactly(exact: NDArray[np.object_], indptr: NDArray[np.int64]) -> NDArray[np.object_]:
+    """(nnz,) Fractions, each distribution summing to exactly 1."""
+    exact = exact.copy()
+    for low, high in zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True):
+        total = sum(exact[low:high], Fraction(0))
+        if total != 1:
+            exact[low:high] = [p / total for p in exact[low:high]]
+    return exact
+
+
+def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Mapping[str, NDArray[np.bool_]]:
+    """Labels as read-only masks of the right length."""
+    checked = {}
+    for name, mask in labels.items():
+        array = np.array(mask, bool)
+        if array.shape != (len(states),):
+            raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
+        checked[str(name)] = frozen(array)
+    return MappingProxyType(checked)
