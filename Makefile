@@ -57,3 +57,10 @@ demo-log: install  ## from a made-up event log to scores, offline
 	$(BIN)/waypost explain loan-log --format text
 
 .PHONY: demo-log
+
+DATA ?= ../shared/data
+
+qcomp: install  ## our reachability beside published values and Storm's; writes docs/qcomp.md
+	$(BIN)/python -m waypost.experiments.qcomp $(DATA)/models/qcomp --output docs/qcomp.md
+
+.PHONY: qcomp

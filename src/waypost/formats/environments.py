@@ -63,7 +63,8 @@ def from_gymnasium(
     if len(names) != n_actions:
         raise FormatError(f"{len(names)} action names for {n_actions} actions")
     steps = _steps(table, n_states)
-    return _Table(steps, [namer(s) for s in range(n_states)], names).model(_start(world, initial, n_states))
+    mdp = _Table(steps, [namer(s) for s in range(n_states)], names).model(_start(world, initial, n_states))
+    return mdp.with_labels({**mdp.labels, **_dangers(world, mdp.n_states)})
 
 
 def explore(
@@ -197,6 +198,14 @@ def _start(world: Any, initial: int | None, n_states: int) -> dict[int, float]:
     if distribution.shape != (n_states,):
         raise FormatError("the environment's initial distribution does not fit its table")
     return {int(s): float(distribution[s]) for s in np.flatnonzero(distribution)}
+
+
+def _dangers(world: Any, n_states: int) -> dict[str, NDArray[np.bool_]]:
+    """Mark the holes of a FrozenLake and the cliff of a CliffWalking, so that pictures can show them."""
+    holes = np.asarray(getattr(world, "desc", ())) == b"H"
+    cliff = np.asarray(getattr(world, "_cliff", ()), bool)
+    found = {"hole": holes.ravel(), "cliff": cliff.ravel()}
+    return {name: np.pad(mask, (0, n_states - len(mask))) for name, mask in found.items() if mask.any()}
 
 
 def _namer(world: Any) -> Namer:
