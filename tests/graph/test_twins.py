@@ -61,3 +61,13 @@ def test_a_long_chain_does_not_exhaust_the_stack():
     assert len(strong_components(graph)) == n
     assert dominators(graph, 0, last).all()
     assert almost_surely(graph, last)[0].all()
+
+
+def test_a_long_chain_that_starts_again_is_taken_apart_at_once():
+    """Every state may fall back to the first; only the last leaves, and then nobody can stay. Not a pass per state."""
+    n = 20_000
+    successors = np.column_stack([np.zeros(n, np.int64), np.minimum(np.arange(1, n + 1), n - 1)])
+    successors[-1] = n - 1
+    graph = Graph(np.arange(n + 1), 2 * np.arange(n + 1), successors.ravel())
+    number, inner = end_components(graph)
+    assert np.flatnonzero(number >= 0).tolist() == np.flatnonzero(inner).tolist() == [n - 1]

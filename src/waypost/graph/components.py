@@ -8,6 +8,7 @@ import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
 from waypost.graph.compiled import kernel
+from waypost.graph.reach import stay
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,9 @@ def end_components(graph: Graph, *, inside: Mask | None = None, enabled: Mask | 
         has_choice[owner[stays]] = True
         if (stays == inner).all() and (has_choice == alive).all():
             break
-        inner, alive = stays, alive & has_choice
+        # whoever must leave drags others along: all of them go at once, or a long chain would go state by state
+        alive, _ = stay(graph, alive & has_choice, enabled=stays)
+        inner = stays & alive[owner] & np.logical_and.reduceat(alive[graph.indices], graph.indptr[:-1])
     _, compact = np.unique(np.concatenate([[-1], number]), return_inverse=True)
     return compact[1:] - 1, inner
 
