@@ -93,6 +93,13 @@ def test_without_a_map_it_is_said_that_every_event_is_a_choice(run, log_file):
     assert "no actor map: every event is a choice of the process" in err
 
 
+def test_events_that_start_and_are_completed_are_told_of(run, log_file):
+    _, _, err = run("learn", log_file)
+    assert "note: events are there once for each of complete, start; the steps keep_lifecycle and" in err
+    _, _, err = run("learn", log_file, "--recipe", "loan-log")
+    assert "once for each" not in err
+
+
 def test_explain_with_a_bootstrap_is_reproducible(run, log_file, tmp_path):
     tables = []
     for name in ("one.csv", "two.csv"):

@@ -207,6 +207,7 @@ def test_day_and_month_are_never_guessed():
         ("empty.xes", "", r"empty\.xes, line 1: not well-formed XML"),
         ("other.xes", HEAD + "<html/>", "is no XES log: it starts with <html>"),
         ("nameless.xes", xes("<event/>", event("a")), "line 4: an event without 'concept:name'"),
+        ("blank.xes", xes(event("a") + event("")), "line 4: an event without 'concept:name' .1 in all"),
         ("keyless.xes", xes('<event><string value="a"/></event>'), "an attribute without a key"),
         ("when.xes", xes(event("a", "yesterday")), "event in line 4: 'time:timestamp' is 'yesterday'"),
         ("cut.xes.gz", gzip.compress(xes(event("a")).encode())[:-20], "damaged gzip"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from waypost.learn.mdp import EPS, learn_mdp
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, Recipe, Trace, io_traces
+from waypost.logs.log import LIFECYCLE
 from waypost.model import MDP
 
 NO_ACTORS = (
@@ -39,10 +40,20 @@ def prepare(
     recipe = recipe or Recipe()
     clean = recipe(log)
     known = actors or recipe.actors
-    notes = (*clean.notes, *(known.doubts() if known else (NO_ACTORS,)))
+    notes = (*clean.notes, *_transitions(clean), *(known.doubts() if known else (NO_ACTORS,)))
     return Prepared(
         io_traces(clean, known or EVERY_EVENT_A_CHOICE, naming=recipe.naming),
         eps if eps is not None else recipe.eps or EPS,
         notes,
         replace(clean, notes=notes),
     )
+
+
+def _transitions(log: EventLog) -> tuple[str, ...]:
+    """Tell of an activity that is there several times only because it started and was completed."""
+    if LIFECYCLE not in log.events:
+        return ()
+    if log.events.groupby(log.names())[LIFECYCLE].nunique().max() <= 1:
+        return ()
+    kinds = ", ".join(sorted({str(kind) for kind in log.events[LIFECYCLE].dropna()}))
+    return (f"events are there once for each of {kinds}; the steps keep_lifecycle and pair_lifecycle make one of them",)

@@ -79,7 +79,7 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
     for key in cases.rows:
         if key != ACTIVITY:
             columns[f"case:{key}"] = np.repeat(cases.dense(key, len(lengths)), count)
-    nameless = np.flatnonzero(columns[ACTIVITY] == None)  # noqa: E711  elementwise
+    nameless = np.flatnonzero([not name for name in columns[ACTIVITY]])
     if len(nameless):
         raise LogError(
             f"{path.name}, line {lines[nameless[0]]}: an event without {ACTIVITY!r} ({len(nameless)} in all)"
