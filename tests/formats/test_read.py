@@ -218,3 +218,13 @@ def test_targets_may_be_expressions_and_sets_of_them(shared_data):
         mdp.where("lok=58")
     with pytest.raises(WaypostError, match="holds in no state"):
         mdp.where("loc>1000")
+
+
+def test_prism_and_jani_of_one_model_give_the_same_names(shared_data):
+    pytest.importorskip("stormpy")
+    folder = shared_data / "models/qcomp/consensus"
+    prism, jani = (read_mdp(folder / f"consensus.2.{kind}", constants={"K": 2}) for kind in ("prism", "jani"))
+    assert set(prism.states) == set(jani.states)
+    for label in ("finished", "agree"):
+        values = [dict(zip(m.states, reachability(m, target=label, optimum="min"), strict=True)) for m in (prism, jani)]
+        assert values[0] == pytest.approx(values[1], abs=1e-12)

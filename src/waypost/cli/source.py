@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,8 +14,9 @@ import click
 
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
-from waypost.errors import FormatError, WaypostError
+from waypost.errors import WaypostError
 from waypost.formats import read_mdp
+from waypost.formats.strategies import read_strategy
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
 from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
@@ -187,18 +187,10 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:
-    """Strategy in a JSON file, or `observed`: what the log of a learned model shows."""
+    """Strategy in a file (our JSON, Storm's or PRISM's export), or `observed`: what the model's log shows."""
     if path == "observed" and not Path(path).exists():
         return observed_strategy(mdp)
-    try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FormatError(f"cannot read {path!r}: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise FormatError(f"{path} is not JSON; a strategy is written as state -> action -> probability") from None
-    if not isinstance(given, dict):
-        raise FormatError(f"{path} is not a strategy; it is written as state -> action -> probability")
-    return Strategy.from_dict(mdp, given)
+    return read_strategy(mdp, path)
 
 
 def parse_constants(given: Iterable[str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def read_json(text: str, *, exact: bool = False) -> MDP:
     """
     try:
         document = json.loads(
-            text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_exact if exact else float
+            text, object_pairs_hook=_no_twins, parse_constant=float, parse_float=_exact if exact else float
         )
     except json.JSONDecodeError as error:
         raise FormatError(f"this is not JSON: {error.msg} in line {error.lineno}") from None
@@ -146,7 +146,10 @@ def _exact_texts(states: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
         state: {
             action: outcome
             if isinstance(outcome, str)
-            else {to: _exact(p.strip()) if isinstance(p, str) else p for to, p in outcome.items()}
+            else {
+                to: fraction(p.strip(), f"action {action!r} in state {state!r}") if isinstance(p, str) else p
+                for to, p in outcome.items()
+            }
             for action, outcome in actions.items()
         }
         for state, actions in states.items()
@@ -160,7 +163,3 @@ def _no_twins(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             raise FormatError(f"the key {key!r} occurs twice in one object")
         found[key] = value
     return found
-
-
-def _no_constant(name: str) -> Any:
-    raise FormatError(f"{name} is not a probability")

@@ -53,15 +53,15 @@ def read_symbolic(
             "folder": folder,
             "memory": _memory(),
         }
-        _run(job, path.name, time_limit)
-        model = _named(read_umb(Path(folder, "model.umb")))
+        answer = _run(job, path.name, time_limit)
+        model = _named(read_umb(Path(folder, "model.umb")), frozenset(answer["transient"]))
         if not exact:
             return model
         texts = Path(folder, "fractions.txt").read_text().split("\n")
         return with_fractions(model, [fraction(text, path.name) for text in texts], path.name)
 
 
-def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> None:
+def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> dict[str, Any]:
     try:
         done = subprocess.run(
             [sys.executable, "-I", storm_worker.__file__],
@@ -76,7 +76,7 @@ def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> None:
             f"(smaller constants, or read_symbolic(..., time_limit=None))"
         ) from None
     try:
-        answer = json.loads(done.stdout.rpartition(b"\n")[2])
+        answer: dict[str, Any] = json.loads(done.stdout.rpartition(b"\n")[2])
     except ValueError:
         raise FormatError(f"Storm broke down over {name}; it may be no PRISM or JANI model, or too large") from None
     if "refusal" in answer:
@@ -86,6 +86,7 @@ def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> None:
     if "wrong" in answer:
         reason = re.sub(r"^\w+: ", "", answer["wrong"].strip())
         raise FormatError(f"Storm cannot read {name}: {' '.join(reason.split())[:300]}")
+    return answer
 
 
 def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,21 +105,26 @@ def _memory() -> int | None:
         return None
 
 
-def _named(mdp: MDP) -> MDP:
-    """Call the self-loops that Storm adds final, and leave out automaton locations that never change."""
+def _named(mdp: MDP, transient: frozenset[str]) -> MDP:
+    """Call the self-loops that Storm adds final, and leave what tells no states apart out of their names.
+
+    That is what is computed from other variables, and automaton locations that never change.
+    """
     actions = list(mdp.actions)
     for s in np.flatnonzero(mdp.labels.get("deadlock", np.zeros(mdp.n_states, bool))).tolist():
         if mdp.first_choice[s + 1] - mdp.first_choice[s] == 1:
             actions[mdp.first_choice[s]] = FINAL
-    states = mdp.states
-    if any("_loc_" in name for name in states[:1]):
-        variables = read_valuations(states)
-        dull = {
+    dull = set(transient)
+    if "_loc_" in mdp.states[0]:
+        variables = read_valuations(mdp.states)
+        dull |= {
             x for x, v in variables.items() if x.startswith("_loc_") and v.defined.all() and len(set(v.values)) == 1
         }
-        parts = ([p for p in name.split(", ") if p.partition("=")[0] not in dull] for name in states)
-        states = tuple(", ".join(kept) for kept in parts)
-        states = states if len(set(states)) == len(states) and all(states) else mdp.states
+    states = mdp.states
+    if dull:
+        parts = ([part for part in name.split(", ") if part.partition("=")[0] not in dull] for name in states)
+        shorter = tuple(", ".join(kept) for kept in parts)
+        states = shorter if len(set(shorter)) == len(shorter) and all(shorter) else states
     return replace(mdp, states=states, actions=tuple(actions))
 
 

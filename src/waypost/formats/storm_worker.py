@@ -64,8 +64,11 @@ def fraction_texts(model: Any) -> list[str]:
     return [str(entry.value) for row in range(matrix.nr_rows) for entry in matrix.get_row(row)]
 
 
-def work(job: Mapping[str, Any]) -> None:
-    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in its folder."""
+def work(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in its folder.
+
+    The answer names the variables that are computed from others (JANI calls them transient).
+    """
     from stormpy.io import export_to_umb
 
     folder = Path(job["folder"])
@@ -76,6 +79,8 @@ def work(job: Mapping[str, Any]) -> None:
     export_to_umb(model, str(folder / "model.umb"))
     if job["exact"]:
         (folder / "fractions.txt").write_text("\n".join(fraction_texts(build(program, exact=True))))
+    variables = program.global_variables if hasattr(program, "automata") else ()
+    return {"transient": [variable.name for variable in variables if getattr(variable, "is_transient", False)]}
 
 
 def limit_memory(size: int | None) -> None:
@@ -94,8 +99,7 @@ def main() -> None:
     job = json.load(sys.stdin)
     limit_memory(job["memory"])
     try:
-        work(job)
-        answer: dict[str, Any] = {}
+        answer = work(job)
     except Refusal as refusal:
         answer = {"refusal": str(refusal)}
     except MemoryError:
