@@ -17,7 +17,7 @@ from waypost.experiments.accuracy import accuracy, cause, claims, counterexample
 from waypost.experiments.figures import box_plot, drawing
 from waypost.experiments.records import Journal, Record, read_rows
 from waypost.experiments.reports import write_reports
-from waypost.experiments.running import Settings, run
+from waypost.experiments.running import Settings, run, without_gurobi
 from waypost.experiments.studies import STUDIES, VARIANTS, Study, model_of, published, states_of
 from waypost.experiments.tables import Table, differences, overall, speed_up, times
 from waypost.model import MDP
@@ -249,3 +249,16 @@ def test_the_smallest_counterexamples_show_what_they_are_for():
     assert len(repaired) == 10
     assert set(repaired) == {("optimal", "right")}
     assert set(drawings()) == set(COUNTEREXAMPLES)
+
+
+def test_without_gurobi_free_solvers_take_over(tmp_path, monkeypatch):
+    """A reader without a licence gets the same tables, and the row says which solver it was."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    study = replace(SMALL, variants=("LP*", "LP* indicators"))
+    found = run(study, replace(SETTINGS, states=("Error",)), tmp_path)
+    assert {(r.variant, r.solver, r.ordering) for r in found.records} == {
+        ("LP*", "highs", "tight"),
+        ("LP* indicators", "scip", "indicator"),
+    }
+    assert {r.verdict for r in found.records} == {"right"}
+    assert without_gurobi(VARIANTS["QP*"]).solver == "scip"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from waypost.encodings import Limits
+from waypost.encodings import Limits, SolverName
 from waypost.experiments.reports import write_reports
 from waypost.experiments.running import Settings, run
 from waypost.experiments.studies import STUDIES, TARGET, VARIANTS
@@ -31,6 +31,8 @@ from waypost.experiments.studies import STUDIES, TARGET, VARIANTS
               help="Seconds for the encodings together; run again to go on where it stopped.")  # fmt: skip
 @click.option("--model", "models", multiple=True, help="Only these models, or model files and cases of your own.")
 @click.option("--encoding", "variants", multiple=True, type=click.Choice(list(VARIANTS)), help="Only these encodings.")
+@click.option("--solver", type=click.Choice(["highs", "scip", "gurobi"]),
+              help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path("../shared/data"),
               show_default=True, help="Where the models of the paper are: greps.prism and so on.")  # fmt: skip
@@ -49,6 +51,7 @@ def command(
     budget: float | None,
     models: tuple[str, ...],
     variants: tuple[str, ...],
+    solver: SolverName | None,
     target: str,
     data: Path,
     output: Path,
@@ -67,7 +70,7 @@ def command(
     if variants:
         chosen = replace(chosen, variants=variants)
     limits = Limits(time_limit, memory_limit, threads, tolerance or None)
-    settings = Settings(limits, sample, states, jobs, budget, data, target)
+    settings = Settings(limits, sample, states, jobs, budget, data, target, solver)
     show = sys.stderr.isatty() and not quiet
 
     def progress(done: int, of: int) -> None:

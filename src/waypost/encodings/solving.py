@@ -26,6 +26,8 @@ from waypost.errors import WaypostError
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
 PASSING_ON = 2e-6  # seconds per byte for handing a program to the solver, which is not the solver's time
+STARTING = 120.0  # seconds the child may take to import the solver
+READY = b"!"
 HEADER = struct.Struct("!Q")
 
 
@@ -69,7 +71,10 @@ class Solver:
 
     def solve(self, program: Program, limits: Limits) -> Solution:
         """Solve a program, objective by objective, within limits for all of them together."""
-        child = self._running()
+        try:
+            child = self._running()
+        except (EOFError, TimeoutError):
+            return self._died(0.0)
         if child.stdin is None or child.stdout is None:  # pragma: no cover - we asked for pipes
             raise WaypostError("the solver's process has no pipes")
         message = pickle.dumps((program, limits))
@@ -95,11 +100,15 @@ class Solver:
             command = [sys.executable, "-m", "waypost.encodings.worker", self.name]
             self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the child
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said)
+            if self._child.stdout is not None:  # what starting takes on a busy machine is not the solver's time
+                _exactly(self._child.stdout, len(READY), time.perf_counter() + STARTING)
         return self._child
 
     def _died(self, seconds: float) -> Solution:
         """Say why the child ended: memory it could not have, or a crash."""
         child = self._child
+        if child is not None:
+            child.kill()
         code = child.wait() if child else None
         said = ""
         if self._said is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from waypost.encodings.program import Program
 from waypost.encodings.solution import Limits, Solution
-from waypost.encodings.solving import HEADER
+from waypost.encodings.solving import HEADER, READY
 from waypost.errors import WaypostError
 
 Backend = Callable[[Program, Limits], Solution]
@@ -52,6 +52,8 @@ def main() -> None:
     backend: Backend = importlib.import_module(f"waypost.encodings.{name}").solve
     with contextlib.suppress(ImportError):  # the backend says what to install
         importlib.import_module(MODULES[name])  # so that its own size does not count as the solve's
+    outgoing.write(READY)
+    outgoing.flush()
     while header := incoming.read(HEADER.size):
         program, limits = pickle.loads(incoming.read(HEADER.unpack(header)[0]))  # noqa: S301 - our parent wrote it
         _limit_memory(limits.megabytes)

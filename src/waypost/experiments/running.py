@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from waypost.encodings import RIGHT, SCOPE, Claim, Limits, Options, Sense, Solvers, claim
+from waypost.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
 from waypost.experiments.records import Engine, Journal, Record, Truth
 from waypost.experiments.studies import TARGET, VARIANTS, Study, Variant, model_of, states_of, without_qp
 from waypost.importance import Bounds, state_importance
@@ -32,6 +33,7 @@ class Settings:
     budget: float | None = None  # seconds for the whole run; what does not fit is left for the next
     data: Path = Path()
     target: str = TARGET
+    solver: SolverName | None = None  # instead of each variant's own
 
 
 @dataclass(frozen=True)
@@ -190,11 +192,13 @@ def _spread(questions: Sequence[Question]) -> list[Question]:
 
 
 def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
-    """Measure one bound; where Gurobi's free licence is too small for LP*, HiGHS with a tight M takes over."""
-    variant = question.variant
+    """Measure one bound; LP* goes to HiGHS with a tight M where Gurobi is not to be had, or its licence too small."""
+    variant = replace(question.variant, solver=settings.solver or question.variant.solver)
+    if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
+        variant = without_gurobi(variant)
     found = _claim(question, variant, settings, solvers)
-    if variant.name == "LP*" and found.status == "trouble":
-        variant = replace(variant, solver="highs", options=Options(ordering="tight"))
+    if found.solver == "gurobi" and "size-limited" in found.message:
+        variant = without_gurobi(variant)
         found = _claim(question, variant, settings, solvers)
     judged = found.attained
     importance = None if judged is None else judged.importance
@@ -205,6 +209,13 @@ def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
         None if importance is None else float(importance), None if judged is None else float(judged.reachability),
         question.exact, found.verdict(question.exact), found.message,
     )  # fmt: skip
+
+
+def without_gurobi(variant: Variant) -> Variant:
+    """Return the same encoding for a free solver: indicators and products need SCIP, M = 1e16 becomes a tight M."""
+    if variant.encoding in ("QP", "QP*") or variant.options.ordering == "indicator":
+        return replace(variant, solver="scip")
+    return replace(variant, solver="highs", options=replace(variant.options, ordering="tight"))
 
 
 def _claim(question: Question, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
