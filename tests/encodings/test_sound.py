@@ -161,3 +161,34 @@ def test_the_papers_encodings_are_right_on_the_papers_example(solvers, encoding,
         )  # fmt: skip
         truth = exact[name].lower if sense == "min" else exact[name].upper
         assert found.verdict(truth) == "right", (name, sense, found.claimed, truth)
+
+
+@pytest.mark.parametrize("encoding", ["QP", "QP*", "LP*"])
+@pytest.mark.parametrize(
+    "path", [["s0", "Apply", "Application"], ["s0", "Apply", "Error", "Consult", "Consultation"], ["s0"]]
+)
+def test_the_papers_encodings_are_right_on_paths(solvers, encoding, path):
+    """P4 by its definition: Example 2's (0.897..., 1) over all strategies, 0.95 over the best that follow the path."""
+    mdp = loan()
+    scope = "all" if encoding == "QP" else "optimal"
+    exact = waypost.path_importance(mdp, path=path, target="Granted", scope=scope, exact=True)
+    for sense, truth in (("min", exact.lower), ("max", exact.upper)):
+        found = claim(
+            mdp, encoding, target="Granted", path=path, sense=sense, solvers=solvers,
+            limits=Limits(seconds=20, tolerance=1e-9),
+        )  # fmt: skip
+        assert found.verdict(truth) == "right", (sense, found.claimed, truth)
+        assert float(found.attained.importance) == pytest.approx(float(truth), abs=1e-5)
+
+
+def test_a_wrong_path_is_told(solvers):
+    for path, words in (
+        (["Error"], "starts in"),
+        (["s0", "Apply"], "odd number"),
+        (["s0", "Apply", "Rework"], "does not lead"),
+        (["s0", "Consult", "Consultation", "Apply", "Application+", "Provider", "Granted"], "through the target"),
+    ):
+        with pytest.raises(waypost.errors.PathError, match=words):
+            claim(loan(), "LP-all", target="Granted", path=path, sense="max", solvers=solvers)
+    with pytest.raises(waypost.WaypostError, match="either a state or a path"):
+        claim(loan(), "LP-all", target="Granted", sense="max", solvers=solvers)
