@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from rich import box
@@ -27,7 +28,11 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
             f"probability {interval(reached)}, depending on the strategy."
         )
     )
-    console.print(table(explanation, top=top))
+    bare = replace(explanation, absolute=None)
+    for made in (table(explanation, top=top), table(bare, top=top), table(bare, top=top, compact=True)):
+        if console.measure(made, options=console.options.update(max_width=1000)).minimum <= console.width:
+            break  # a narrow terminal: the bounds asked for come first
+    console.print(made)
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
@@ -38,8 +43,10 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         )
 
 
-def table(explanation: Explanation, *, top: int) -> Table:
+def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table:
     """Build a rich table: state, labels that its name does not tell, kind, and the bounds of every scope.
+
+    A compact one has only the states and their bounds.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -52,20 +59,22 @@ def table(explanation: Explanation, *, top: int) -> Table:
     made = Table(box=box.SIMPLE_HEAD, header_style="dim")
     read, order = kinds(explanation), ranking(explanation)[:top].tolist()
     labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
-    labelled = any(labels[explanation.asked[k]] for k in order)
+    labelled = not compact and any(labels[explanation.asked[k]] for k in order)
     made.add_column("state", overflow="fold", min_width=12)
     if labelled:
         made.add_column("labels", overflow="fold", style="dim", min_width=12)
-    made.add_column("kind", no_wrap=True)
+    if not compact:
+        made.add_column("kind", no_wrap=True)
     for part in parts:
-        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right", min_width=10)
+        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right", no_wrap=True)
     for k in order:
         state = int(explanation.asked[k])
         style = _STYLES.get(read[k], "")
         cells = [Text(printable(mdp.states[state]), style=style)]
         if labelled:
             cells.append(Text(printable(", ".join(labels[state]))))
-        cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
+        if not compact:
+            cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
         made.add_row(*cells, *(interval(bounds_at(explanation, part, k)) for part in parts))
     return made
 
