@@ -222,4 +222,5 @@ def _claim(question: Question, variant: Variant, settings: Settings, solvers: So
     return claim(
         question.mdp, variant.encoding, target=settings.target, state=question.state, sense=question.sense,
         solver=variant.solver, solvers=solvers, limits=settings.limits, options=variant.options,
+        exact=question.mdp.n_states <= EXACT_UP_TO,
     )  # fmt: skip
