@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -147,9 +148,12 @@ class _Parts:
                 raise FormatError(f"cannot read the line {word[:60]!r} as part of a model")
 
     def _state(self, text: str) -> None:
-        s = len(self.states)
+        s, number = len(self.states), str(len(self.states))
+        self.states.append(number)
+        if text == number:
+            return
         words = _WORD.findall(text)
-        if not words or words[0] != str(s):
+        if not words or words[0] != number:
             raise FormatError(f"expected state {s}, found {text[:40]!r}; states must be numbered through")
         for word in words[1:]:
             if word[0] in "[!":
@@ -159,12 +163,15 @@ class _Parts:
                 self.initial.append(s)
             else:
                 self.labels.setdefault(label, []).append(s)
-        self.states.append(str(s))
 
     def _name(self, text: str) -> None:
         if self.states and text.endswith("]"):
             inner = text[:-1]
-            self.states[-1] = json.loads(inner) if inner.startswith('"') else _BETWEEN.sub(", ", inner)
+            if inner.startswith('"'):
+                inner = json.loads(inner)
+            elif "\t" in inner:
+                inner = _BETWEEN.sub(", ", inner)
+            self.states[-1] = inner
 
     def mdp(self, *, exact: bool) -> MDP:
         """Put the parts together."""
@@ -196,10 +203,7 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
     """Successors and probabilities of lines such as ``3 : 0.25`` or ``3 : 1/4``."""
     text = " ".join(entries)
     if not exact and "/" not in text:
-        try:  # millions of lines: let numpy read them in one go
-            numbers = np.array(text.replace(":", " ").split(), float)
-        except ValueError:
-            numbers = np.empty(0)
+        numbers = _read_in_one_go(text.replace(":", " "))
         successor = numbers[::2]
         whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())
         if len(numbers) == 2 * len(entries) and text.count(":") == len(entries) and whole_numbers:
@@ -213,12 +217,22 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
     return np.array(successors, np.int64), np.array([float(p) for p in fractions]), fractions
 
 
+def _read_in_one_go(text: str) -> NDArray[np.float64]:
+    """Millions of numbers with blanks between, without a string for each; empty if something else is among them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # numpy's way of saying that it stopped half way
+        try:
+            return np.fromstring(text, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return np.empty(0)
+
+
 def _action(text: str) -> str:
     """Name of an action, without its rewards."""
     if text.startswith('"'):
         name, _ = json.JSONDecoder().raw_decode(text)
         return str(name)
-    return _REWARD.sub("", text)
+    return _REWARD.sub("", text) if "[" in text else text
 
 
 def _unique(names: list[str]) -> list[str]:

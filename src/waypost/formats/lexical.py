@@ -99,6 +99,9 @@ def distinct_actions(first_choice: Sequence[int], names: Iterable[str]) -> list[
     """
     given = list(names)
     for first, last in pairwise(first_choice):
+        if last - first == 1:
+            given[first] = given[first] or "0"
+            continue
         taken = {name for name in given[first:last] if name}
         kept: set[str] = set()
         count: dict[str, int] = {}  # behind each name that came again, so that many of them stay cheap
