@@ -15,6 +15,7 @@ from waypost.report.reading import Kind, bounds_at, kinds, labels_by_state, rank
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.wording import count, number, printable
 
+EDGES = 4  # what the frame of a table adds to its columns
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
@@ -30,7 +31,7 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     )
     bare = replace(explanation, absolute=None)
     for made in (table(explanation, top=top), table(bare, top=top), table(bare, top=top, compact=True)):
-        if console.measure(made, options=console.options.update(max_width=1000)).minimum <= console.width:
+        if console.measure(made, options=console.options.update(max_width=1000)).minimum + EDGES <= console.width:
             break  # a narrow terminal: the bounds asked for come first
     console.print(made)
     left = len(explanation.asked) - top
@@ -66,7 +67,8 @@ def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table
     if not compact:
         made.add_column("kind", no_wrap=True)
     for part in parts:
-        made.add_column(SCOPE_TITLES.get(part, "of all runs"), justify="right", no_wrap=True)
+        title = SCOPE_TITLES.get(part, "of all runs")
+        made.add_column(title.split()[0] if compact else title, justify="right", no_wrap=True)
     for k in order:
         state = int(explanation.asked[k])
         style = _STYLES.get(read[k], "")
