@@ -15,7 +15,6 @@ from waypost.report.reading import Kind, bounds_at, kinds, labels_by_state, rank
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.wording import count, number, printable
 
-EDGES = 4  # what the frame of a table adds to its columns
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
@@ -31,7 +30,7 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     )
     bare = replace(explanation, absolute=None)
     for made in (table(explanation, top=top), table(bare, top=top), table(bare, top=top, compact=True)):
-        if console.measure(made, options=console.options.update(max_width=1000)).minimum + EDGES <= console.width:
+        if _least_width(made, console) <= console.width:
             break  # a narrow terminal: the bounds asked for come first
     console.print(made)
     left = len(explanation.asked) - top
@@ -42,6 +41,16 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(
             Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
         )
+
+
+def _least_width(made: Table, console: Console) -> int:
+    """Width at which no bound is cut off; columns that fold may be folded to their least width."""
+    for column in made.columns:
+        column.max_width = column.min_width
+    width = console.measure(made, options=console.options.update(max_width=1000)).maximum
+    for column in made.columns:
+        column.max_width = None
+    return width
 
 
 def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table:
