@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from waypost.cases import case
     from waypost.errors import WaypostError
     from waypost.formats import read_mdp
     from waypost.importance import (
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
         path_importance,
         state_importance,
     )
+    from waypost.learn import bootstrap, learn_mdp, observed_strategy
+    from waypost.logs import read_log
     from waypost.model import MDP, Strategy
     from waypost.solve import reachability
 
@@ -37,10 +40,15 @@ __all__ = [
     "Strategy",
     "WaypostError",
     "absolute_importance",
+    "bootstrap",
+    "case",
     "explain",
     "group_importance",
+    "learn_mdp",
+    "observed_strategy",
     "path_importance",
     "reachability",
+    "read_log",
     "read_mdp",
     "state_importance",
 ]
@@ -49,7 +57,12 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "MDP": "waypost.model",
     "Strategy": "waypost.model",
     "WaypostError": "waypost.errors",
+    "bootstrap": "waypost.learn",
+    "case": "waypost.cases",
+    "learn_mdp": "waypost.learn",
+    "observed_strategy": "waypost.learn",
     "reachability": "waypost.solve",
+    "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
 }
 
