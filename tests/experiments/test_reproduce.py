@@ -167,7 +167,7 @@ def test_causes_are_told_from_the_strategy():
     assert cause(record(reachability=1.0, attained=0.5), 1.0) == "tolerance"
     assert cause(record(variant="QP", verdict="missed", reachability=0.01), 1.0) == "eps or order"
     table = accuracy([record(), record(state="b", verdict="right", claimed=0.5, reachability=1.0)])
-    assert table.rows == (("GrepS", "QP*", "2", "2", "1", "1", "1", "5.0e-01", "end component 1"),)
+    assert table.rows == (("GrepS", "QP*", "2", "2", "1", "1", "1", "0", "5.0e-01", "end component 1"),)
     assert worst([record()]).rows[0][:5] == ("GrepS", "QP*", "loc=1", "max", "1")
 
 
