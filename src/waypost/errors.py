@@ -75,7 +75,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    listing = f" known {kind}s: {shown}" if names else f" there are no {kind}s"
+    kinds = kind.replace(" or ", "s and ") + "s"
+    listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")
 
 
