@@ -38,6 +38,11 @@ class Record:
         """What makes it a different measurement."""
         return self.model, self.variant, self.sense, self.state, self.limit, self.tolerance
 
+    @property
+    def counted(self) -> float:
+        """Seconds as tables count them: what was cut off counts with its limit, however late it was stopped."""
+        return min(self.seconds, self.limit)
+
 
 @dataclass(frozen=True)
 class Engine:

@@ -70,15 +70,13 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
                     paper = _paper(printed.get((model, variant, sense)))
                     named = (model, variant, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
-                    rows.append(
-                        (*named, _solvers(part), *_measured(part, outcome.settings.limits.seconds), speed, *paper)
-                    )
+                    rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
         rows += _engine_rows(model, outcome.engine, by_sense=by_sense)
     return Table(header, tuple(rows))
 
 
-def _measured(part: Sequence[Record], limit: float) -> Cells:
-    seconds = [r.seconds for r in part]
+def _measured(part: Sequence[Record]) -> Cells:
+    seconds = [r.counted for r in part]
     ends = {
         end: sum(r.status == end for r in part) for end in ("optimal", "timeout", "memory", "infeasible", "trouble")
     }
@@ -86,9 +84,8 @@ def _measured(part: Sequence[Record], limit: float) -> Cells:
     slowest = "T.O." if ends["timeout"] else _seconds(max(seconds))
     right = sum(r.verdict == "right" for r in part)
     wrong = sum(r.verdict in ("unattainable", "missed") for r in part)
-    capped = [min(s, limit) for s in seconds]
     return (
-        _seconds(statistics.fmean(capped)), _seconds(spread), _seconds(min(seconds)), slowest,
+        _seconds(statistics.fmean(seconds)), _seconds(spread), _seconds(min(seconds)), slowest,
         *(str(n) for n in ends.values()), str(len(part)), str(right), str(wrong),
     )  # fmt: skip
 
@@ -135,7 +132,7 @@ def speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> float | None:
     """
     ours = [engine_mean(engine, r.model, VARIANTS[r.variant].encoding) for r in part]
     known = [o for o in ours if o is not None]
-    return statistics.fmean(r.seconds for r in part) / statistics.fmean(known) if part and known else None
+    return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
 
 
 def _speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> str:
@@ -154,8 +151,8 @@ def overall(outcome: Outcome) -> Table:
     for variant in outcome.study.variants:
         part = [r for r in outcome.records if r.variant == variant]
         if part:
-            mean = statistics.fmean(r.seconds for r in part)
-            slower = statistics.fmean(r.seconds + r.preparation for r in part)
+            mean = statistics.fmean(r.counted for r in part)
+            slower = statistics.fmean(r.counted + r.preparation for r in part)
             rows.append((variant, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine)))
     return Table(
         ("Enc.", "Bounds", "Mean(t), solver", "Mean(t), with preparation", "Speed-up of the engine"), tuple(rows)
