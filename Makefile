@@ -39,8 +39,9 @@ types: install
 contracts: install
 	$(BIN)/lint-imports
 
-test-slow: install  ## the long suites
+test-slow: install  ## the long suites, and thousands of random models against brute force
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py
 
 pictures: install  ## the pictures of the documentation (needs Chromium)
 	$(BIN)/python docs/pictures.py
