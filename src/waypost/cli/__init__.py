@@ -67,7 +67,9 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(f"waypost: interrupted{f': {stop}' if str(stop) else ''}", err=True)
         sys.exit(130)
     except WaypostError as error:
-        click.echo(f"waypost: {error}", err=True)
+        # names come from other people's files: what would break the line or drive the terminal is spelt out
+        said = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
+        click.echo(f"waypost: {said}", err=True)
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
