@@ -132,7 +132,7 @@ def test_a_broken_file_is_a_model_or_a_clear_error(kind, tmp_path):
 @pytest.mark.usefixtures("no_storm")
 @pytest.mark.parametrize("kind", KINDS)
 def test_thousands_of_broken_files(kind, tmp_path):
-    run(kind, tmp_path, 5000)
+    run(kind, tmp_path, 3000)
 
 
 @pytest.mark.usefixtures("no_storm")
@@ -278,11 +278,11 @@ def short_storm(monkeypatch):
 @pytest.mark.usefixtures("short_storm")
 @pytest.mark.parametrize("kind", SYMBOLIC)
 def test_a_broken_program_is_a_model_or_a_clear_error(kind, tmp_path):
-    run_symbolic(kind, tmp_path, 20)
+    run_symbolic(kind, tmp_path, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("short_storm")
 @pytest.mark.parametrize("kind", SYMBOLIC)
-def test_a_thousand_broken_programs(kind, tmp_path):
-    run_symbolic(kind, tmp_path, 1000)
+def test_hundreds_of_broken_programs(kind, tmp_path):
+    run_symbolic(kind, tmp_path, 500)

@@ -32,7 +32,7 @@ def test_every_format_gives_the_same_scores_under_the_same_names(source, target,
     if file.suffix == ".nm":
         pytest.importorskip("stormpy")
     mdp = read_mdp(file)
-    names = list(mdp.states[:: max(mdp.n_states // 60, 1)])
+    names = list(mdp.states[:: max(mdp.n_states // 15, 1)])
     expected = {scope: state_importance(mdp, target=target, scope=scope, states=names) for scope in ("all", "optimal")}
     for ending in ENDINGS:
         write_mdp(mdp, tmp_path / f"model{ending}")

@@ -25,7 +25,7 @@ def random_strategy(mdp: MDP, seed: int) -> Strategy:
 
 @pytest.mark.parametrize("kind", ["json", "storm", "prism"])
 @given(mdp=mdps(st.text("abcdef", min_size=1, max_size=4)), seed=st.integers(0, 99))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_written_strategy_is_read_back(kind, mdp, seed, tmp_path_factory):
     path = tmp_path_factory.mktemp("strategy") / "strategy.txt"
     strategy = random_strategy(mdp, seed)

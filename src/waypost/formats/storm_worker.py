@@ -104,8 +104,8 @@ def main() -> None:
         answer = {"refusal": str(refusal)}
     except MemoryError:
         answer = {"memory": True}
-    except RuntimeError as error:
-        answer = {"memory": True} if "bad_alloc" in str(error) else {"wrong": str(error)}
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is about the file
+        answer = {"memory": True} if "bad_alloc" in str(error) else {"wrong": str(error) or type(error).__name__}
     sys.stdout.write("\n" + json.dumps(answer))
 
 
