@@ -21,6 +21,7 @@ Shape = Literal["few", "many"]
 CYCLIC = 0.4  # share of the segments
 WAITING: dict[Shape, float] = {"few": 5e-4, "many": 0.05}  # likewise
 CHOOSING: dict[Shape, float] = {"few": 5e-5, "many": 0.5}  # shares of the states with a choice of where to go
+START_OVER = 0.1  # share of the falls that go back to where the segment began
 WIN, LOSE = 1e-3, 1e-3  # probabilities of an end, in every step
 
 
@@ -90,10 +91,16 @@ def _steps(
         (moves, np.minimum(x + rng.integers(1, reach, len(moves)), inner), onward * (1 - share)),
         (moves, np.full(len(moves), inner), lucky),
         (moves, np.full(len(moves), inner + 1), WIN + LOSE - lucky),
-        (moves, rng.integers(start[x], stop[x]), (1 - WIN - LOSE) * back),
+        (moves, _fallen(x, start, rng), (1 - WIN - LOSE) * back),
     ]
     waits = np.flatnonzero(stays)
     parts.append((waits, rng.integers(start[owner[waits]], stop[owner[waits]]), np.ones(len(waits))))
     choice, successor, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     used = weight > 0
     return choice[used], successor[used], weight[used]
+
+
+def _fallen(x: Ints, start: Ints, rng: np.random.Generator) -> Ints:
+    """Where a run falls back to: some steps, as when something is tried again, or to where its segment began."""
+    some_steps = np.maximum(x - rng.integers(0, 30, len(x)), start[x])
+    return np.where(rng.random(len(x)) < START_OVER, start[x], some_steps)
