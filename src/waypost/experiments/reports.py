@@ -55,12 +55,13 @@ def _conditions(outcome: Outcome) -> str:
     tolerance = "the solvers' own tolerances" if limits.tolerance is None else f"tolerance {limits.tolerance:g}"
     sample = settings.sample or outcome.study.sample
     states = "every state of the paper" if sample is None else f"a sample of {sample} states per model"
-    left = (
-        f" {outcome.left} further bounds did not fit into the budget of {settings.budget:g} s." if outcome.left else ""
-    )
+    if settings.states:
+        states = "the states " + ", ".join(settings.states)
+    threads = f"{limits.threads} thread{'' if limits.threads == 1 else 's'}"
+    left = f" {outcome.left} further bounds are not measured yet." if outcome.left else ""
     return (
         f"{len(outcome.records)} bounds, {states}; {limits.seconds:g} s and {limits.megabytes} MB per bound on "
-        f"{limits.threads} thread, {settings.jobs} at a time, {tolerance}.{left} The paper allowed 3,600 s and 4 GB on "
+        f"{threads}, {settings.jobs} at a time, {tolerance}.{left} The paper allowed 3,600 s and 4 GB on "
         "a 64-core workstation with Gurobi 11. Times are seconds inside the solver, as in the paper; the engine's are "
         "seconds per bound of a sweep over every state, everything included. Right: within 1e-6 of the exact value; "
         "wrong: an optimum was claimed that is further off.\n"
