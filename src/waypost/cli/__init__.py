@@ -17,6 +17,7 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "explain": ("waypost.cli.explain", "Importance of every state for reaching a target."),
     "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
     "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
+    "convert": ("waypost.cli.convert", "A model in another format."),
     "learn": ("waypost.cli.learn", "A model from an event log."),
     "case": ("waypost.cli.case", "The case studies: build one, or list them."),
     "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
