@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
-from waypost.formats.lexical import distinct_actions, fraction, probability, read_text, shortest, whole
+from waypost.formats.lexical import distinct_actions, fraction, probability, read_text, shortest_of, whole
 from waypost.formats.valuations import complete_valuations, value_text
 from waypost.formats.writing import write_text
 from waypost.model import MDP
@@ -116,19 +116,24 @@ def _read_transitions(lines: Lines, exact: bool) -> _Table:
             f"{where}: expected 'mdp', or the numbers of states, choices and transitions, found {header[:40]!r}"
         )
     shape = "state choice successor probability [action]" if nondeterministic else "state successor probability"
+    known: dict[str, float] = {}  # few numbers stand in many lines
+    exactly: dict[str, Fraction] = {}
     for where, line in lines:
         words = line.split(None, 4 if nondeterministic else 3)
         if len(words) < (4 if nondeterministic else 3) or ":" in words[1]:
             raise FormatError(f"{where}: expected '{shape}', found {line[:60]!r}")
         if not nondeterministic:
             words.insert(1, "0")
-        state, choice = whole(words[0], where), whole(words[1], where)
+        state, choice, text = whole(words[0], where), whole(words[1], where), words[3]
+        if text not in known:
+            known[text] = probability(text, where)
+            exactly[text] = fraction(text, where) if exact else Fraction(0)
         table.source.append(state)
         table.choice.append(choice)
         table.successor.append(whole(words[2], where))
-        table.probability.append(probability(words[3], where))
+        table.probability.append(known[text])
         if exact:
-            table.exact.append(fraction(words[3], where))
+            table.exact.append(exactly[text])
         if len(words) > 4 and (state, choice) not in table.actions:
             table.actions[state, choice] = _unquoted(words[4], where)
     return table
@@ -237,14 +242,14 @@ def _mask(members: list[int], n_states: int) -> NDArray[np.bool_]:
 
 
 def _transitions_text(mdp: MDP) -> str:
-    matrix, numbers = mdp.transitions, mdp.transitions.data if mdp.exact is None else mdp.exact
+    matrix, texts = mdp.transitions, shortest_of(mdp)
+    pointer, successors, first = matrix.indptr.tolist(), matrix.indices.tolist(), mdp.first_choice.tolist()
     lines = [f"{mdp.n_states} {mdp.n_choices} {matrix.nnz}"]
     for choice, state in enumerate(mdp.choice_state.tolist()):
         action = mdp.actions[choice]
         named = action if _PLAIN_ACTION.match(action) else json.dumps(action)
-        for k in range(matrix.indptr[choice], matrix.indptr[choice + 1]):
-            within = choice - mdp.first_choice[state]
-            lines.append(f"{state} {within} {matrix.indices[k]} {shortest(numbers[k])} {named}")
+        start = f"{state} {choice - first[state]}"
+        lines += [f"{start} {successors[k]} {texts[k]} {named}" for k in range(pointer[choice], pointer[choice + 1])]
     return "\n".join(lines) + "\n"
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from waypost.errors import FormatError
+from waypost.model import MDP
 
 _NUMBER = re.compile(r"\d{0,2000}(?:\.\d{0,2000})?(?:[eE][+-]?\d{1,3})?\Z")
 _FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
@@ -33,7 +34,7 @@ def whole(text: str, where: str) -> int:
     >>> whole("12", "line 3")
     12
     """
-    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+    if not (text.isdecimal() and text.isascii() and len(text) <= 15):
         raise FormatError(f"{where}: expected a whole number, found {text[:40]!r}")
     return int(text)
 
@@ -83,6 +84,13 @@ def shortest(value: Fraction | float) -> str:
         decimal = repr(float(value))
         return _plain(decimal) if Fraction(decimal) == value else f"{value.numerator}/{value.denominator}"
     return _plain(repr(float(value)))
+
+
+def shortest_of(mdp: MDP) -> list[str]:
+    """Write all probabilities of a model, fractions where it has them."""
+    numbers = mdp.transitions.data.tolist() if mdp.exact is None else mdp.exact.tolist()
+    texts = {number: shortest(number) for number in set(numbers)}
+    return [texts[number] for number in numbers]
 
 
 def _plain(decimal: str) -> str:

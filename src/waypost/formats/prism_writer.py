@@ -21,13 +21,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from waypost.errors import FormatError
-from waypost.formats.lexical import distinct_actions, shortest
+from waypost.formats.lexical import distinct_actions, shortest_of
 from waypost.formats.valuations import complete_valuations, value_text
 from waypost.formats.writing import write_text
 from waypost.model import FINAL, MDP
@@ -93,20 +92,20 @@ def prism_text(mdp: MDP) -> str:
 
 
 def _commands(mdp: MDP, guards: Sequence[str], updates: Sequence[str]) -> Iterator[tuple[int, str]]:
-    numbers = mdp.transitions.data if mdp.exact is None else mdp.exact
+    texts = shortest_of(mdp)
     pointer, successors = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     for choice, state in enumerate(mdp.choice_state.tolist()):
         branches = range(pointer[choice], pointer[choice + 1])
         alone = mdp.first_choice[state + 1] - mdp.first_choice[state] == 1
         if alone and mdp.actions[choice] == FINAL and successors[branches[0] : branches[-1] + 1] == [state]:
             continue  # a state without commands is final
-        text = " + ".join(f"{_literal(numbers[k])} : {updates[successors[k]]}" for k in branches)
+        text = " + ".join(f"{_literal(texts[k])} : {updates[successors[k]]}" for k in branches)
         yield choice, f"{guards[state]} -> {text};"
 
 
-def _literal(value: Fraction | float) -> str:
+def _literal(text: str) -> str:
     """Write a probability; whole numbers beyond 64 bits need a decimal point for Storm."""
-    over, slash, under = shortest(value).partition("/")
+    over, slash, under = text.partition("/")
     return f"{over}.0/{under}.0" if slash and max(len(over), len(under)) > 18 else f"{over}{slash}{under}"
 
 

@@ -27,7 +27,6 @@ from waypost.formats.umb import read_umb
 from waypost.model import FINAL, MDP
 from waypost.model.expressions import read_valuations
 
-PRISM_ENDINGS = (".prism", ".nm", ".pm", ".sm", ".mdp", ".dtmc")
 TIME_LIMIT = 300.0  # seconds; a file of three lines can ask for more states than there are atoms
 _CONSTANT = re.compile(r"[A-Za-z_]\w*\Z")
 

@@ -77,7 +77,7 @@ def write_umb(mdp: MDP, path: Path | str) -> None:
             member = tarfile.TarInfo(name)
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
-    write_bytes(path, gzip.compress(archive.getvalue(), mtime=0))
+    write_bytes(path, gzip.compress(archive.getvalue(), compresslevel=3, mtime=0))
 
 
 def _unpacked(raw: bytes, name: str) -> bytes:
