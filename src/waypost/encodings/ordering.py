@@ -18,22 +18,28 @@ from waypost.encodings.variables import BYPASS, VIA, Variables
 from waypost.graph import end_components
 
 Mask = NDArray[np.bool_]
-LEVELS = 1e6  # how far levels may be apart in QP, where products need bounded variables
+LEVELS = 1e6  # how far levels may be apart in QP to the letter, where products need bounded variables
 
 
 def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
-    """Order the states as QP does: the step is weighted by the probability of the choice."""
-    product = variables.product
+    """Order the states as QP does: the step is weighted by the probability of the choice.
+
+    *Everywhere* is to the letter, with levels far apart; else the order is kept in end components alone, where their
+    depth is known and the levels stay small enough for a solver to tell them apart.
+    """
+    product, draft = variables.product, variables.draft
     if everywhere:
         component = np.where(product.terminal | product.target, -1, 0)
+        level = dict(enumerate(draft.variables(product.mdp.n_states, lower=-LEVELS, upper=LEVELS)))
     else:
-        component, _ = components(product, np.ones(product.mdp.n_choices, bool))
-    ordered = np.flatnonzero(component >= 0).tolist()
-    level = {x: variables.draft.variable(lower=-LEVELS, upper=LEVELS if everywhere else 0.0) for x in ordered}
-    if everywhere:
-        outside = np.flatnonzero(component < 0).tolist()
-        level.update({x: variables.draft.variable(lower=-LEVELS, upper=LEVELS) for x in outside})
-    for x in ordered:
+        enabled = np.ones(product.mdp.n_choices, bool)
+        component, inner = components(product, enabled)
+        level = {}
+        for k in range(int(component.max(initial=-1)) + 1):
+            members = np.flatnonzero(component == k)
+            depth = deepest_level(product, members, inner, enabled)
+            level.update(zip(members.tolist(), draft.variables(len(members), lower=-depth, upper=0.0), strict=True))
+    for x in np.flatnonzero(component >= 0).tolist():
         products: list[tuple[int, int, float]] = []
         terms: list[tuple[int, float]] = [(level[x], -1.0)]
         for choice in product.choices(x):
@@ -44,7 +50,7 @@ def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
                         terms.append((level[y], p))
                     else:
                         products.append((j, level[y], p))
-        variables.draft.quadratic(products, terms, lower=1.0)
+        draft.quadratic(products, terms, lower=1.0)
 
 
 def hold_order(variables: Variables, *, big_m: float) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from waypost.encodings import RIGHT, SCOPE, Encoding, Limits, Options, Solvers, claim
 from waypost.encodings.counterexamples import COUNTEREXAMPLES
+from waypost.encodings.quadratic import EPSILON
 from waypost.experiments.figures import drawing
 from waypost.experiments.records import Record
-from waypost.experiments.studies import BOTH, VARIANTS
+from waypost.experiments.studies import BOTH
 from waypost.experiments.tables import Table
 from waypost.importance import state_importance
 from waypost.importance.results import Number
@@ -33,8 +34,9 @@ def cause(record: Record, optimum: float | None) -> str:
     `optimum` is the greatest probability of the target that any strategy read off attained, for encodings that promise
     to attain it.
     """
-    idle = record.reachability is not None and optimum is not None and record.reachability < optimum - SHORTFALL
-    if VARIANTS[record.variant].encoding in ("QP*", "LP*") and idle:
+    # QP promises to reach the target with eps or more, the others with the optimum
+    promised = EPSILON / 2 if record.variant == "QP" else (optimum or 0.0) - SHORTFALL
+    if record.reachability is not None and record.reachability < promised:
         return "end component"  # the strategy idles in a circle and does not arrive
     if record.verdict == "missed" and record.variant == "QP":
         return "eps or order"  # a strategy that does better was cut off
