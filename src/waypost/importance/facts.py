@@ -44,6 +44,13 @@ class Facts:
         return reachable(self.graph, _only(self.start, self.graph.n_states), enabled=self.enabled)
 
     @cached_property
+    def usual(self) -> Mask:
+        """(S,) states that the best strategy found visits before, or on entering, the target."""
+        taken = np.zeros(self.graph.n_choices, bool)
+        taken[self.reach.max.choice[self.reach.max.choice >= 0]] = True
+        return reachable(self.graph, _only(self.start, self.graph.n_states), enabled=self.enabled & taken)
+
+    @cached_property
     def ever(self) -> Mask:
         """(S,) greatest importance above 0: visited, and the target may follow."""
         return self.visited & self.reach.possible

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import StrategyError
-from waypost.graph import Graph, Ints, Mask, strong_components
+from waypost.graph import Graph, Ints, Mask
 from waypost.model import MDP, Strategy
 from waypost.solve.arena import Arena
 from waypost.solve.rational import to_rationals
@@ -26,6 +26,7 @@ class InducedChain:
     """Markov chain of a strategy: an arena with one choice per state; state `s` in mode `m` is number ``m S + s``."""
 
     reach: Reach
+    steps: NDArray[Any]  # (nnz,) one-step probabilities
     start: int
     modes: int
 
@@ -49,8 +50,8 @@ class InducedChain:
             np.concatenate(sources), np.concatenate(goals), np.concatenate(values), strategy.memory * n
         )
         spread = np.tile(target, strategy.memory)
-        arena = Arena(graph, merged, strong_components(graph, enabled=~spread))
-        return cls(Reach(arena, spread), strategy.start * n + mdp.initial, strategy.memory)
+        reach = Reach(Arena.over(graph, merged, spread), spread)
+        return cls(reach, merged, strategy.start * n + mdp.initial, strategy.memory)
 
     def copies(self, states: Mask) -> Mask:
         """The copies of some states, one per mode."""

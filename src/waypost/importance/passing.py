@@ -37,6 +37,7 @@ from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP, best_rewards
 
 NEAR = 1e-6  # a float nearer than this to 0 or 1 is decided by the graph
+RARE = 1e-100  # where the target is rarer than this, the graph is always asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,8 @@ class Passing:
         arena, best = self.arena, self.total(self.reach.max.choice)
         if self.facts.must_pass(self.states):
             return Bound(arena.one, lambda: best, best)
+        if not (self.facts.usual & self.states).any():  # the best strategy found never passes
+            return Bound(arena.zero, lambda: best, best)
         around = np.where(self.rest, arena.one, arena.zero)
         if self.facts.optimal:
             found = self.reaches(around)
@@ -139,16 +142,23 @@ class Passing:
     def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Any:
         """Greatest conditional probability from the start."""
         return best_ratio(
-            self.arena, start=self.facts.start, terminal=self.ends, gain=gain, loss=loss, may_stop=self.idle[0]
+            self.arena,
+            start=self.facts.start,
+            terminal=self.ends,
+            gain=gain,
+            loss=loss,
+            may_stop=self.idle[0],
+            scale=self.reach.max.values,
         )
 
     def decided(self, value: Any, *, upper: bool) -> Any:
         """Let the graph decide whether an upper bound is 1 or a lower bound 0; other floats stay strictly between."""
         if self.arena.exact:
             return value
-        if upper and value > 1 - NEAR and self.facts.can_be_one(self.states):
+        rare = self.reach.max.values[self.facts.start] < RARE
+        if upper and (rare or value > 1 - NEAR) and self.facts.can_be_one(self.states):
             return 1.0
-        if not upper and value < NEAR and self.facts.can_be_zero(self.states):
+        if not upper and (rare or value < NEAR) and self.facts.can_be_zero(self.states):
             return 0.0
         return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
 

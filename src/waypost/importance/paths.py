@@ -30,6 +30,7 @@ from waypost.importance.fixed import InducedChain
 from waypost.importance.results import Number, PathImportance, Scope, Side
 from waypost.importance.states import Question, plain
 from waypost.model import MDP, Strategy, Target, describe_target, one_hot
+from waypost.solve.rational import to_rationals
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
 
@@ -110,16 +111,17 @@ class Walk:
     @cached_property
     def steps(self) -> tuple[Any, list[tuple[Any, int]]]:
         """Probability of the path, and its deviations as (probability, state)."""
-        arena = self.reach.arena
-        indptr, indices = arena.graph.indptr, arena.graph.indices
+        arena, transitions = self.reach.arena, self.mdp.transitions
         likely, deviations = arena.one, []
-        for choice, onward in zip(np.searchsorted(self.forced, self.choices), self.states[1:], strict=True):
+        for choice, onward in zip(self.choices, self.states[1:], strict=True):
+            row = slice(transitions.indptr[choice], transitions.indptr[choice + 1])
+            chances = to_rationals(self.mdp.rationals()[row]) if arena.exact else transitions.data[row]
             step = arena.zero
-            for e in range(indptr[choice], indptr[choice + 1]):
-                if indices[e] == onward:
-                    step = arena.data[e]
+            for y, chance in zip(transitions.indices[row].tolist(), chances, strict=True):
+                if y == onward:
+                    step = chance
                 else:
-                    deviations.append((likely * arena.data[e], int(indices[e])))
+                    deviations.append((likely * chance, y))
             likely = likely * step
         return likely, deviations
 
@@ -185,7 +187,7 @@ def _under_strategy(question: Question, walk: Walk) -> Any:
         place = np.flatnonzero(arena.graph.indices[row] == onward)
         if not len(place):
             return arena.zero
-        likely = likely * arena.data[row][place[0]]
+        likely = likely * chain.steps[row][place[0]]
         at = onward
     value = likely * reached[at] / reached[chain.start]
     if arena.exact or value == 0:

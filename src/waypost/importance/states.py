@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import UndefinedImportanceError, WaypostError
+from waypost.errors import PrecisionError, UndefinedImportanceError, WaypostError
 from waypost.graph import Ints, Mask
 from waypost.importance.facts import Facts
 from waypost.importance.fixed import InducedChain
@@ -21,6 +21,7 @@ from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
 
+SMALLEST = 1e-290  # a rarer target leaves floats no digits
 TOGETHER = 6  # fewer states than this are asked about one by one
 Problem = Literal["importance", "absolute"]
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -49,6 +50,8 @@ class Question:
             raise UndefinedImportanceError(
                 f"{who} reaches {question.name} from {mdp.states[mdp.initial]!r}, so importance is undefined"
             )
+        if not exact and question.facts.reach.max.values[question.facts.start] < SMALLEST:
+            raise PrecisionError(f"{question.name} is too rare for floating point; ask for exact arithmetic (--exact)")
         return question
 
     @property

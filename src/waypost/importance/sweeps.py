@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints
 from waypost.importance.facts import Facts
-from waypost.importance.passing import NEAR, Passing
+from waypost.importance.passing import NEAR, RARE, Passing
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.sweep import (
     HIGHEST,
@@ -52,6 +52,7 @@ class Sweeper:
         self.facts = facts
         self.workers = workers
         self.progress = progress
+        self.rare = bool(facts.reach.max.values[facts.start] < RARE)
         self.parts: Elimination | None = eliminate(
             facts.reach, facts.start, enabled=facts.enabled, visited=facts.visited
         )
@@ -86,7 +87,7 @@ class Sweeper:
         best = self.facts.reach.max.values
         kind = MOST_VIA if self.facts.optimal else HIGHEST
         value = self._share(states, best, kind)
-        near = np.flatnonzero(value > 1 - NEAR)
+        near = np.flatnonzero((value > 1 - NEAR) | self.rare)
         one = near[self.facts.only_one_way(states[near], through=True)]
         value = np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
         value[one] = 1.0
@@ -97,7 +98,7 @@ class Sweeper:
         kind, weight = (MOST_AROUND, reach.max.values) if self.facts.optimal else (LOWEST, reach.min.values)
         value = self._share(states, weight, kind)
         zero = value == 0  # the strategy found never meets the state
-        near = np.flatnonzero((value < NEAR) & ~zero)
+        near = np.flatnonzero(((value < NEAR) | self.rare) & ~zero)
         zero[near] = self.facts.only_one_way(states[near], through=False)
         return np.where(zero, 0.0, np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
 

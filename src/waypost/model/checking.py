@@ -152,7 +152,7 @@ def canonical(entries: Entries, n_choices: int, n_states: int) -> tuple[NDArray[
             None if entries.exact is None else merged(entries.exact),
             None if entries.counts is None else merged(entries.counts),
         )
-    kept = entries.probability > 0
+    kept = entries.probability > 0 if entries.exact is None else np.asarray(entries.exact > 0, bool)
     if not kept.all():
         entries = Entries(
             entries.choice[kept],

@@ -295,7 +295,7 @@ class MDP:
         data = normalised(entries.probability, indptr, first, states, actions)
         exact_data = entries.exact if entries.exact is None else normalised_exactly(entries.exact, indptr)
         if exact_data is not None:
-            data = exact_data.astype(float)
+            data = np.maximum(exact_data.astype(float), np.nextafter(0, 1))  # what is possible stays possible
         transitions = csr_array(
             (frozen(data), frozen(entries.successor), frozen(indptr)), shape=(len(actions), len(states))
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from waypost.solve.rational import to_rationals
 class Arena:
     """Graph and probabilities of an MDP with absorbing target, floats or rationals.
 
+    Probabilities are those of leaving: a choice that may stay where it is is taken until it does not, which changes no
+    probability of getting anywhere and keeps the digits of one that stays nearly always. The arrow remains, with
+    probability 0; a choice that always stays keeps it.
+
     ``components`` are those of the graph in which the target is not left; they stay valid (if coarse) for every problem
     that only removes choices or makes more states absorbing.
     """
@@ -24,13 +28,19 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
+    solved: dict[int, Any] = field(default_factory=dict)  # factors of large components, for `chains.solve_chain`
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:
         """Arena of an MDP, in floats or rationals."""
         graph = Graph.of(mdp)
         data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
-        return cls(graph, data, strong_components(graph, enabled=~target[graph.choice_state]))
+        return cls.over(graph, data, target)
+
+    @classmethod
+    def over(cls, graph: Graph, data: NDArray[Any], target: Mask) -> Arena:
+        """Arena of a graph with its one-step probabilities."""
+        return cls(graph, _leaving(graph, data), strong_components(graph, enabled=~target[graph.choice_state]))
 
     @property
     def exact(self) -> bool:
@@ -50,3 +60,19 @@ class Arena:
     def zeros(self) -> NDArray[Any]:
         """(S,) zeros in this arithmetic."""
         return np.full(self.graph.n_states, self.zero, dtype=self.data.dtype)
+
+
+def _leaving(graph: Graph, data: NDArray[Any]) -> NDArray[Any]:
+    """(nnz,) probabilities under the condition that the state is left; 0 for staying, unless that is certain."""
+    choice = np.repeat(np.arange(graph.n_choices), np.diff(graph.indptr))
+    stays = graph.indices == graph.choice_state[choice]
+    sometimes = stays & (np.diff(graph.indptr)[choice] > 1)
+    if not sometimes.any():
+        return data
+    nothing = data[0] * 0
+    moved = np.where(sometimes, nothing, data)
+    rows = np.unique(choice[sometimes])
+    total = np.add.reduceat(moved, graph.indptr[:-1])
+    touched = np.isin(choice, rows)
+    moved[touched] = moved[touched] / total[choice[touched]]
+    return moved

@@ -48,18 +48,28 @@ def best_ratio(
     gain: NDArray[Any],
     loss: NDArray[Any],
     may_stop: Mask,
+    scale: NDArray[Any] | None = None,
     enabled: Mask | None = None,
 ) -> Ratio:
     """Greatest ratio of terminal rewards from `start`; some strategy must have a positive gain.
 
-    `gain` and `loss` are at least 0 and matter on `terminal` states only.
+    `gain` and `loss` are at least 0 and matter on `terminal` states only; their sum is at most `scale` in expectation
+    from each state, by default at most the greatest of them.
     """
+    if scale is None:
+        scale = np.full(len(terminal), max(gain + loss))
     found = best_rewards(arena, terminal=terminal, reward=gain, may_stop=may_stop, enabled=enabled)
     best = _ratio_of(arena, start, terminal, gain, loss, found.choice)
     for _ in range(200):
-        reward = gain - best.value * (gain + loss)
+        reward = best.complement * gain - best.value * loss  # gain - value (gain + loss), without cancellation
         found = best_rewards(
-            arena, terminal=terminal, reward=reward, may_stop=may_stop, enabled=enabled, initial=best.choice
+            arena,
+            terminal=terminal,
+            reward=reward,
+            may_stop=may_stop,
+            enabled=enabled,
+            initial=best.choice,
+            scale=scale,
         )
         if found.values[start] <= arena.zero:
             return best

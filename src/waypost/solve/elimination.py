@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity, vstack
-from scipy.sparse.linalg import splu
+from scipy.sparse import csc_array, csr_array, vstack
 
 from waypost.graph import Ints, Mask
+from waypost.solve.chains import FINE, factorised
 from waypost.solve.reachability import Reach
 
 MOST_KEPT = 96  # more states with a choice than this: state by state is faster
@@ -53,6 +53,7 @@ class Rows(NamedTuple):
     inner_to_kept: Floats  # (m, k)
     inner_to_target: Floats  # (m,)
     inner_to_nowhere: Floats  # (m,)
+    scale: Floats  # (k,) greatest probability of t
     base: Ints  # (k,) rows of a strategy that reaches t with positive probability from everywhere
     start: int  # position of the start in K, or -1
 
@@ -85,7 +86,7 @@ class Elimination:
 
 
 def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elimination | None:
-    """Reduce a model to its choices; None where too many states have one."""
+    """Reduce a model to its choices; None where too many states have one, or rounding would show."""
     graph, target = reach.arena.graph, reach.target
     alive = visited & reach.possible & ~target
     choices = np.flatnonzero(enabled & alive[graph.choice_state])
@@ -101,9 +102,11 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
         standing = csr_array(([1.0], ([0], [start])), shape=(1, graph.n_states))
         direct = csr_array(vstack([direct, standing], format="csr"))
     ends = np.column_stack([target, ~reach.possible]).astype(float)
-    factors, leads = _factorised(
-        csr_array(inflow[:, inner]), np.column_stack([inflow[:, kept].toarray(), inflow @ ends])
-    )
+    exits = np.column_stack([inflow[:, kept].toarray(), inflow @ ends])
+    solved = _factorised(csr_array(inflow[:, inner]), exits)
+    if solved is None:
+        return None
+    factors, leads = solved
     into = csr_array(direct[:, inner])
     found = np.column_stack([direct[:, kept].toarray(), direct @ ends]) + into @ leads
     return Elimination(
@@ -122,19 +125,22 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             inner_to_kept=np.ascontiguousarray(leads[:, :-2]),
             inner_to_target=np.ascontiguousarray(leads[:, -2]),
             inner_to_nowhere=np.ascontiguousarray(leads[:, -1]),
+            scale=np.ascontiguousarray(reach.max.values[kept]),
             base=np.searchsorted(free, reach.max.choice[kept]),
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
         ),
     )
 
 
-def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats]:
-    """Factors of ``I - Q``, and ``N`` applied to some columns."""
+def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats] | None:
+    """Factors of ``I - Q``, and ``N`` applied to the columns `exits`; None where too many digits would be lost."""
     m = steps.shape[0]
     if m == 0:
         nothing = Sparse.of(csc_array((0, 0)))
         return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits
-    lu = splu(csc_array(identity(m, format="csc") - steps), permc_spec="COLAMD", diag_pivot_thresh=0.0)
+    lu, error = factorised(steps, exits.sum(axis=1))
+    if error > FINE:
+        return None
     factors = Factors(
         Sparse.of(csc_array(lu.L)), Sparse.of(csc_array(lu.U)), lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64)
     )

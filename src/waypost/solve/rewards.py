@@ -19,21 +19,21 @@ is the value of a real strategy that satisfies the optimality equation. Reachabi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
 from waypost.graph.compiled import kernel
 from waypost.solve.arena import Arena
+from waypost.solve.chains import solve_chain
 from waypost.solve.rational import solve_fixpoint
 
 STOP = -1  # the choice of a state that stops or is terminal
-TIE = 1e-13  # relative: a float improvement below this is rounding
+TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 DENSE = 48  # components up to this size are settled inside the compiled kernel
 
 
@@ -53,40 +53,60 @@ def best_rewards(
     may_stop: Mask,
     enabled: Mask | None = None,
     initial: Ints | None = None,
+    scale: NDArray[Any] | None = None,
 ) -> Optimum:
     """Greatest expected terminal reward from every state.
 
-    A state that is neither terminal nor may stop must not be able to avoid those states for ever. `initial` is a
-    strategy that certainly gets to a terminal or stopping state; without it one is laid towards the positive rewards.
+    Rewards have one sign, or `scale` bounds the expected size of the reward from each state: floats cannot tell
+    improvements much smaller than that from rounding. A state that is neither terminal nor may stop must not be able
+    to avoid those states for ever. `initial` is a strategy that certainly gets to a terminal or stopping state; without
+    it one is laid towards the positive rewards.
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
     if initial is None:
         initial = _towards(arena, terminal, reward, may_stop, enabled)
+        if not (reward < arena.zero).any():  # nothing to gain, nothing to lose: whoever may stop there does
+            terminal = terminal | ((initial == STOP) & may_stop)
+            reward = np.where(may_stop, arena.zero, reward) if may_stop.any() else reward
     choice = np.where(terminal, STOP, initial)
     values = arena.zeros()
     values[terminal] = reward[terminal]
     if not terminal.any():
         return Optimum(values, choice)
-    scale = max(abs(r) for r in reward[terminal]) if arena.exact else float(np.abs(reward[terminal]).max())
-    tie = arena.zero if arena.exact else TIE * float(scale)
+    tie = _Tie(
+        relative=arena.zero if arena.exact or scale is not None else TIE,
+        slack=arena.zeros() if arena.exact or scale is None else TIE * scale,
+    )
     work = 0 if arena.exact else graph.size
     run = _settle.sized(work)
     dense = 1 if run is _settle.plain else DENSE
     parts = arena.components
+    place = np.full(graph.n_states, -1)
     k = 0
     while True:
         k = run(
             k, dense, parts.pointer, parts.members, graph.first_choice, graph.indptr, graph.indices, arena.data,
-            enabled, terminal, may_stop, values, choice, tie, arena.zero,
+            enabled, terminal, may_stop, values, choice, tie.relative, tie.slack, place, arena.zero,
         )  # fmt: skip
         if k == len(parts):
             return Optimum(values, choice)
         members = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
         block = np.sort(members[~terminal[members]])
-        settle = _settle_exactly if arena.exact else _settle_sparse
-        settle(arena, block, enabled, may_stop, values, choice, tie)
+        settle = _settle_exactly if arena.exact else _settle_large
+        settle(arena, block, enabled, may_stop, values, choice, tie, place)
         k += 1
+
+
+class _Tie(NamedTuple):
+    """What an improvement must exceed: a share of the value, and a slack of its own for each state."""
+
+    relative: Any
+    slack: NDArray[Any]  # (S,)
+
+    def over(self, values: NDArray[Any], states: Ints) -> NDArray[Any]:
+        """(n,) values plus the tie."""
+        return np.asarray(values + self.relative * abs(values) + self.slack[states])
 
 
 def _towards(arena: Arena, terminal: Mask, reward: NDArray[Any], may_stop: Mask, enabled: Mask) -> Ints:
@@ -106,10 +126,9 @@ def _towards(arena: Arena, terminal: Mask, reward: NDArray[Any], may_stop: Mask,
 @kernel
 def _settle(  # type: ignore[no-untyped-def]
     start, dense, pointer, members, first_choice, indptr, indices, data, enabled, terminal, may_stop,
-    values, choice, tie, zero,
+    values, choice, relative, slack, place, zero,
 ):  # fmt: skip
     """Settle components from number `start` on; return the number of one that is too large for here, or the end."""
-    place = np.full(len(terminal), -1, np.int64)
     for k in range(start, len(pointer) - 1):
         active = 0
         x = 0
@@ -130,7 +149,9 @@ def _settle(  # type: ignore[no-untyped-def]
                     block[n] = y
                     place[y] = n
                     n += 1
-            _settle_dense(block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, tie)
+            _settle_dense(
+                block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, relative, slack
+            )
             for y in block:
                 place[y] = -1
             continue
@@ -159,7 +180,7 @@ def _settle(  # type: ignore[no-untyped-def]
 
 @kernel
 def _settle_dense(  # type: ignore[no-untyped-def]
-    block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, tie
+    block, first_choice, indptr, indices, data, enabled, may_stop, values, choice, place, relative, slack
 ):
     """Policy iteration on a small component; `place` is the position of its states, and -1 elsewhere.
 
@@ -205,7 +226,7 @@ def _settle_dense(  # type: ignore[no-untyped-def]
             values[block[i]] = value[i]
         switched = False
         for x in block:
-            best = values[x] + tie
+            best = values[x] + relative * abs(values[x]) + slack[x]
             taken = -2
             if may_stop[x] and best < 0.0:
                 best = 0.0
@@ -225,38 +246,32 @@ def _settle_dense(  # type: ignore[no-untyped-def]
             return
 
 
-def _settle_sparse(
-    arena: Arena, block: Ints, enabled: Mask, may_stop: Mask, values: NDArray[Any], choice: Ints, tie: float
+def _settle_large(
+    arena: Arena, block: Ints, enabled: Mask, may_stop: Mask, values: NDArray[Any], choice: Ints, tie: _Tie, place: Ints
 ) -> None:
-    """Policy iteration on a large component, with sparse LU and one step of refinement."""
+    """Policy iteration on a large component, touching nothing but the component."""
     graph = arena.graph
     n = len(block)
-    in_block = np.zeros(graph.n_states, bool)
-    in_block[block] = True
-    choices = np.flatnonzero(in_block[graph.choice_state] & enabled)
-    owner = np.searchsorted(block, graph.choice_state[choices])
-    rows = _rows(arena, choices)
-    values[block] = 0.0
-    outside = rows @ values
-    inside = rows[:, block]
+    place[block] = np.arange(n)
+    choices = _ranges(graph.first_choice[block], graph.first_choice[block + 1])
+    choices = choices[enabled[choices]]
+    owner = place[graph.choice_state[choices]]
+    inside, leaving, outside = _rows(arena, choices, values, place, n)
+    place[block] = -1
     head = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
     for _ in range(10_000):
         current = choice[block]
         moving = current >= 0
         row = np.searchsorted(choices, current[moving])
         pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
-        system = csc_array(identity(n, format="csc") - pick @ inside)
-        constant = pick @ outside
-        lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.1)
-        solution = lu.solve(constant)
-        solution += lu.solve(constant - system @ solution)
-        if not np.isfinite(solution).all():
-            raise PrecisionError("a linear system could not be solved in floating point; try exact arithmetic")
+        ways_out = np.where(moving, pick @ leaving, 1.0)
+        solution = solve_chain(csr_array(pick @ inside), ways_out, pick @ outside, arena.solved, (block, current))
         options = inside @ solution + outside
         best = np.maximum.reduceat(options, head)
         states = owner[head]
-        better = best > solution[states] + tie
-        stop = may_stop[block] & (solution < -tie)
+        over = tie.over(solution, block)
+        better = best > over[states]
+        stop = may_stop[block] & (over < 0)
         stop[states[better & (best > 0)]] = False
         values[block] = solution
         if not better.any() and not stop.any():
@@ -269,15 +284,37 @@ def _settle_sparse(
     raise PrecisionError("policy iteration did not settle; try exact arithmetic")
 
 
-def _rows(arena: Arena, choices: Ints) -> csr_array:
-    """Rows of the transition matrix for some choices."""
+def _ranges(low: Ints, high: Ints) -> Ints:
+    """``low[0], ..., high[0] - 1, low[1], ..., high[1] - 1, ...``"""
+    sizes = high - low
+    return np.repeat(low - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+
+
+def _rows(
+    arena: Arena, choices: Ints, values: NDArray[Any], place: Ints, n: int
+) -> tuple[csr_array, NDArray[Any], NDArray[Any]]:
+    """Rows of some choices within their component ``(c, n)``, the chance of leaving it ``(c,)``, and what that pays."""
     graph = arena.graph
-    whole = csr_array((arena.data, graph.indices, graph.indptr), shape=(graph.n_choices, graph.n_states))
-    return csr_array(whole[choices])
+    low, high = graph.indptr[choices], graph.indptr[choices + 1]
+    entries = _ranges(low, high)
+    row = np.repeat(np.arange(len(choices)), high - low)
+    to, chance = graph.indices[entries], arena.data[entries]
+    out = place[to] < 0
+    leaving = np.bincount(row[out], weights=chance[out], minlength=len(choices))
+    outside = np.bincount(row[out], weights=chance[out] * values[to[out]], minlength=len(choices))
+    inside = csr_array((chance[~out], (row[~out], place[to[~out]])), shape=(len(choices), n))
+    return inside, leaving, outside
 
 
 def _settle_exactly(
-    arena: Arena, block: Ints, enabled: Mask, may_stop: Mask, values: NDArray[Any], choice: Ints, tie: Any
+    arena: Arena,
+    block: Ints,
+    enabled: Mask,
+    may_stop: Mask,
+    values: NDArray[Any],
+    choice: Ints,
+    _: _Tie,
+    __: Ints,
 ) -> None:
     """Policy iteration on a component in rationals, by state elimination."""
     graph, data = arena.graph, arena.data
@@ -300,7 +337,7 @@ def _settle_exactly(
         values[block] = solve_fixpoint(rows, constant)
         switched = False
         for x in block.tolist():
-            best, taken = values[x] + tie, -2
+            best, taken = values[x], -2
             if may_stop[x] and best < 0:
                 best, taken = arena.zero, STOP
             for c in range(graph.first_choice[x], graph.first_choice[x + 1]):

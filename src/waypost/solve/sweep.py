@@ -245,9 +245,12 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
     for _ in range(1000):
         new_via, new_around = _evaluated(choice, first, leads, ends, fails, removed, rows, matrix, via, around, lost)
         pay_via, pay_around, objective = _paid(kind, weight, new_via, new_around)
-        if not objective >= highest - 1e-13:  # a switch for the sake of rounding made it worse: the last one was best
+        if np.isnan(objective):
+            return np.nan, np.nan
+        unit = 1.0 if kind < 2 else abs(objective)  # a share is compared as it is, a probability to itself
+        if objective < highest - 1e-13 * unit:  # a switch for rounding's sake made it worse: the last was best
             break
-        if objective > highest + 1e-15:
+        if objective > highest + 1e-15 * unit:
             highest = objective
             still = 0
         else:
@@ -261,8 +264,6 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
             break
     else:
         return np.nan, np.nan  # never return an unconverged number
-    if highest == -np.inf:
-        return np.nan, np.nan
     if start_via == 0.0:
         for r in range(n_rows):
             if 0.0 < first[r] < 1e-200:  # where such numbers occur, a 0 may be an underflow
@@ -306,11 +307,11 @@ def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     total = weight * via + around
     if total <= 0.0:
         return 0.0, 0.0, np.nan
+    met = weight * via / total
+    missed = around / total  # one minus the other, without cancellation
     if kind == 0:  # HIGHEST: the share that meets the state
-        guess = weight * via / total
-        return (1.0 - guess) * weight, -guess, guess
-    guess = around / total  # LOWEST: the share that does not
-    return -guess * weight, 1.0 - guess, guess
+        return missed * weight, -met, met
+    return -missed * weight, met, missed  # LOWEST: the share that does not
 
 
 @kernel
@@ -333,7 +334,7 @@ def _improved(choice, pay_via, pay_around, first, leads, ends, removed, may_stop
         if i == removed:
             continue
         size = abs(pay_via) * via[i] + abs(pay_around) * around[i]
-        best = pay_via * via[i] + pay_around * around[i] + 4e-15 * size + 1e-16
+        best = pay_via * via[i] + pay_around * around[i] + 4e-15 * size + 1e-16 * abs(pay_around) * rows.scale[i]
         taken = -2
         if may_stop[i] and best < 0.0:
             best = 0.0
