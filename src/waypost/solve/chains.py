@@ -1,0 +1,83 @@
+"""Linear systems of Markov chains in floats, with a bound on what rounding may have done.
+
+``x = Q x + c`` for a substochastic ``Q`` from which every state is left. The condition of the system is the expected
+number of steps before leaving, ``z = Q z + 1``: a direct solve loses about as many digits as ``z`` has. Where that is
+too many, states are cut out one after the other without a single subtraction (Grassmann, Taksar, Heyman 1985): slow,
+and accurate however rarely the chain is left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse.linalg import SuperLU, splu
+
+from waypost.errors import PrecisionError
+
+Floats = NDArray[np.float64]
+Key = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+FINE = 1e-12  # an error of this size needs no second look
+TOLERABLE = 1e-9  # a larger one is never returned
+MOST_DENSE = 1_500  # states that may be cut out one after the other
+
+
+def factorised(steps: csr_array, leaving: Floats) -> tuple[SuperLU, float]:
+    """Sparse factors of ``I - Q``, and a bound on the relative error of solving with them.
+
+    The diagonal is summed up from the ways out, not subtracted from 1.
+    """
+    others = csr_array(steps - diags_array(steps.diagonal()))
+    system = csc_array(diags_array(others.sum(axis=1) + leaving) - others)
+    lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
+    return lu, float(np.abs(lu.solve(np.ones(len(leaving)))).max() * np.finfo(float).eps)
+
+
+def solve_chain(
+    steps: csr_array, leaving: Floats, constant: Floats, solved: dict[int, Any] | None = None, key: Key | None = None
+) -> Floats:
+    """Solve ``x = Q x + c``; `leaving` is the probability with which each state leaves for good.
+
+    The last factors of each component are kept in `solved`; `key` says what they are of: its states and their choices.
+
+    >>> steps = csr_array(np.array([[0.0, 1 - 1e-12], [1.0, 0.0]]))
+    >>> solve_chain(steps, np.array([1e-12, 0.0]), np.array([1e-12, 0.0])).tolist()
+    [1.0, 1.0]
+    """
+    solved = {} if solved is None else solved
+    where = -1 if key is None else int(key[0][0])
+    lu, error, known = solved.get(where, (None, np.inf, None))
+    if known is None or key is None or not all(map(np.array_equal, known, key)):
+        try:
+            lu, error = factorised(steps, leaving)
+        except RuntimeError:  # singular to working precision
+            lu, error = None, np.inf
+        solved[where] = (lu, error, key)
+    if lu is not None and error <= FINE:
+        return np.asarray(lu.solve(constant))
+    if len(leaving) <= MOST_DENSE:
+        return _cut_out(steps.toarray(), leaving.copy(), constant.copy())
+    if lu is None or not error <= TOLERABLE:
+        raise PrecisionError("this model is left so rarely that floats lose all digits; try exact arithmetic")
+    return np.asarray(lu.solve(constant))
+
+
+def _cut_out(steps: Floats, leaving: Floats, constant: Floats) -> Floats:
+    """Eliminate one state after the other, adding only."""
+    for i in range(len(leaving) - 1, -1, -1):
+        total = leaving[i] + steps[i, :i].sum()
+        if total <= 0:
+            raise PrecisionError("a part of this model is never left; try exact arithmetic")
+        steps[i, :i] /= total
+        leaving[i] /= total
+        constant[i] /= total
+        weight = steps[:i, i].copy()
+        steps[:i, :i] += np.outer(weight, steps[i, :i])
+        leaving[:i] += weight * leaving[i]
+        constant[:i] += weight * constant[i]
+    for i in range(len(leaving)):
+        constant[i] += steps[i, :i] @ constant[:i]
+    return constant
