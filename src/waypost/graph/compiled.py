@@ -31,7 +31,7 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.plain = function
-        self.spent = 0.0  # basic steps run in plain Python so far
+        self.spent = 0.0  # basic steps asked for so far
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: Any) -> Any:
@@ -61,9 +61,7 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        if work > WORTH_COMPILING or self.spent > 3 * WORTH_COMPILING:
-            return self.compiled
-        return self.plain
+        return self.compiled if self.spent > WORTH_COMPILING else self.plain
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

@@ -22,6 +22,7 @@ Key = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 FINE = 1e-12  # an error of this size needs no second look
 TOLERABLE = 1e-9  # a larger one is never returned
+SMALL = 100  # so few states are cut out at once: as quick as sparse factors
 MOST_DENSE = 1_500  # states that may be cut out one after the other
 
 
@@ -47,6 +48,8 @@ def solve_chain(
     >>> solve_chain(steps, np.array([1e-12, 0.0]), np.array([1e-12, 0.0])).tolist()
     [1.0, 1.0]
     """
+    if len(leaving) <= SMALL:
+        return _cut_out(steps.toarray(), leaving.copy(), constant.copy())
     solved = {} if solved is None else solved
     where = -1 if key is None else int(key[0][0])
     lu, error, known = solved.get(where, (None, np.inf, None))
