@@ -33,11 +33,17 @@ def test_the_public_names_are_exactly_these():
         "StateImportance",
         "bootstrap",
         "case",
+        "count_mdp",
         "explain",
+        "explore",
         "group_importance",
         "learn_mdp",
         "observed_strategy",
         "read_log",
+        "read_strategy",
+        "rollouts",
+        "write_mdp",
+        "write_strategy",
     }
     assert waypost.__all__ == sorted(waypost.__all__, key=lambda name: (not name.isupper(), name))
     assert set(waypost.__all__) <= set(dir(waypost))

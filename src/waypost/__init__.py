@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from waypost.cases import case
     from waypost.errors import WaypostError
-    from waypost.formats import read_mdp
+    from waypost.formats import explore, read_mdp, write_mdp
+    from waypost.formats.rollouts import count_mdp, rollouts
+    from waypost.formats.strategies import read_strategy, write_strategy
     from waypost.importance import (
         Bounds,
         Explanation,
@@ -42,7 +44,9 @@ __all__ = [
     "absolute_importance",
     "bootstrap",
     "case",
+    "count_mdp",
     "explain",
+    "explore",
     "group_importance",
     "learn_mdp",
     "observed_strategy",
@@ -50,7 +54,11 @@ __all__ = [
     "reachability",
     "read_log",
     "read_mdp",
+    "read_strategy",
+    "rollouts",
     "state_importance",
+    "write_mdp",
+    "write_strategy",
 ]
 
 _HOME = {  # where each public name lives; imported when it is first used, so that `waypost --help` answers at once
@@ -59,11 +67,17 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "WaypostError": "waypost.errors",
     "bootstrap": "waypost.learn",
     "case": "waypost.cases",
+    "count_mdp": "waypost.formats.rollouts",
+    "explore": "waypost.formats",
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",
     "reachability": "waypost.solve",
     "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
+    "read_strategy": "waypost.formats.strategies",
+    "rollouts": "waypost.formats.rollouts",
+    "write_mdp": "waypost.formats",
+    "write_strategy": "waypost.formats.strategies",
 }
 
 

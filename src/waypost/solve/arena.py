@@ -28,7 +28,8 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
-    solved: dict[int, Any] = field(default_factory=dict)  # factors of large components, for `chains.solve_chain`
+    gathered: dict[int, Any] = field(default_factory=dict)  # large components, kept apart by `rewards`
+    solved: dict[int, Any] = field(default_factory=dict)  # and the factors of their last systems, by `chains`
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:

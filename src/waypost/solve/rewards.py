@@ -34,7 +34,7 @@ from waypost.solve.rational import solve_fixpoint
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
-DENSE = 48  # components up to this size are settled inside the compiled kernel
+DENSE = 100  # components up to this size are settled inside the compiled kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,59 +251,87 @@ def _settle_large(
 ) -> None:
     """Policy iteration on a large component, touching nothing but the component."""
     graph = arena.graph
-    n = len(block)
-    place[block] = np.arange(n)
     choices = _ranges(graph.first_choice[block], graph.first_choice[block + 1])
     choices = choices[enabled[choices]]
-    owner = place[graph.choice_state[choices]]
-    inside, leaving, outside = _rows(arena, choices, values, place, n)
-    place[block] = -1
-    head = np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0]))
+    part = arena.gathered.get(int(block[0]))
+    if part is None or not (np.array_equal(part.block, block) and np.array_equal(part.choices, choices)):
+        part = _Part.of(arena, block, choices, place)
+        arena.gathered[int(block[0])] = part
+    paid_out: NDArray[Any] = part.out_chance * values[part.out_to]
+    outside: NDArray[Any] = np.bincount(part.out_row, paid_out, minlength=len(choices))
+    n = len(block)
     for _ in range(10_000):
         current = choice[block]
         moving = current >= 0
         row = np.searchsorted(choices, current[moving])
-        pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
-        ways_out = np.where(moving, pick @ leaving, 1.0)
-        solution = solve_chain(csr_array(pick @ inside), ways_out, pick @ outside, arena.solved, (block, current))
-        options = inside @ solution + outside
-        best = np.maximum.reduceat(options, head)
-        states = owner[head]
+        if len(row) == len(choices) == n:  # no choice at all
+            steps, ways_out, paid = part.inside, part.leaving, outside
+        else:
+            pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
+            steps, ways_out = csr_array(pick @ part.inside), np.where(moving, pick @ part.leaving, 1.0)
+            paid = pick @ outside
+        solution = solve_chain(steps, ways_out, paid, arena.solved, (block, current))
+        values[block] = solution
+        options = part.inside @ solution + outside
+        best = np.maximum.reduceat(options, part.head)
+        states = part.owner[part.head]
         over = tie.over(solution, block)
         better = best > over[states]
         stop = may_stop[block] & (over < 0)
         stop[states[better & (best > 0)]] = False
-        values[block] = solution
         if not better.any() and not stop.any():
             return
         top = np.full(n, np.inf)
         top[states[better]] = best[better]
-        winners = np.flatnonzero(options >= top[owner])[::-1]
-        choice[block[owner[winners]]] = choices[winners]  # of equals the first is written last
+        winners = np.flatnonzero(options >= top[part.owner])[::-1]
+        choice[block[part.owner[winners]]] = choices[winners]  # of equals the first is written last
         choice[block[stop]] = STOP
     raise PrecisionError("policy iteration did not settle; try exact arithmetic")
+
+
+class _Part(NamedTuple):
+    """Some choices of a component, apart from the rest of the model."""
+
+    block: Ints  # (n,)
+    choices: Ints  # (c,)
+    owner: Ints  # (c,) position in the block
+    head: Ints  # first choice of each state that has one
+    inside: csr_array  # (c, n)
+    leaving: NDArray[Any]  # (c,) chance of leaving the component
+    out_row: Ints  # the arrows that leave it
+    out_to: Ints
+    out_chance: NDArray[Any]
+
+    @classmethod
+    def of(cls, arena: Arena, block: Ints, choices: Ints, place: Ints) -> _Part:
+        """Gather a component; `place` is -1 everywhere, before and after."""
+        graph = arena.graph
+        place[block] = np.arange(len(block))
+        low, high = graph.indptr[choices], graph.indptr[choices + 1]
+        entries = _ranges(low, high)
+        row = np.repeat(np.arange(len(choices)), high - low)
+        to, chance = graph.indices[entries], arena.data[entries]
+        out = place[to] < 0
+        owner = place[graph.choice_state[choices]]
+        inside = csr_array((chance[~out], (row[~out], place[to[~out]])), shape=(len(choices), len(block)))
+        place[block] = -1
+        return cls(
+            block=block,
+            choices=choices,
+            owner=owner,
+            head=np.flatnonzero(np.concatenate([[True], np.diff(owner) > 0])),
+            inside=inside,
+            leaving=np.bincount(row[out], weights=chance[out], minlength=len(choices)),
+            out_row=row[out],
+            out_to=to[out],
+            out_chance=chance[out],
+        )
 
 
 def _ranges(low: Ints, high: Ints) -> Ints:
     """``low[0], ..., high[0] - 1, low[1], ..., high[1] - 1, ...``"""
     sizes = high - low
     return np.repeat(low - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
-
-
-def _rows(
-    arena: Arena, choices: Ints, values: NDArray[Any], place: Ints, n: int
-) -> tuple[csr_array, NDArray[Any], NDArray[Any]]:
-    """Rows of some choices within their component ``(c, n)``, the chance of leaving it ``(c,)``, and what that pays."""
-    graph = arena.graph
-    low, high = graph.indptr[choices], graph.indptr[choices + 1]
-    entries = _ranges(low, high)
-    row = np.repeat(np.arange(len(choices)), high - low)
-    to, chance = graph.indices[entries], arena.data[entries]
-    out = place[to] < 0
-    leaving = np.bincount(row[out], weights=chance[out], minlength=len(choices))
-    outside = np.bincount(row[out], weights=chance[out] * values[to[out]], minlength=len(choices))
-    inside = csr_array((chance[~out], (row[~out], place[to[~out]])), shape=(len(choices), n))
-    return inside, leaving, outside
 
 
 def _settle_exactly(
