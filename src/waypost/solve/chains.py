@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, diags_array
+from scipy.sparse import csc_array, csr_array, identity
 from scipy.sparse.linalg import SuperLU, splu
 
 from waypost.errors import PrecisionError
@@ -26,15 +26,14 @@ SMALL = 100  # so few states are cut out at once: as quick as sparse factors
 MOST_DENSE = 1_500  # states that may be cut out one after the other
 
 
-def factorised(steps: csr_array, leaving: Floats) -> tuple[SuperLU, float]:
+def factorised(steps: csr_array) -> tuple[SuperLU, float]:
     """Sparse factors of ``I - Q``, and a bound on the relative error of solving with them.
 
-    The diagonal is summed up from the ways out, not subtracted from 1.
+    ``Q`` has no diagonal (an `Arena` has no self-loops), so nothing is subtracted from 1.
     """
-    others = csr_array(steps - diags_array(steps.diagonal()))
-    system = csc_array(diags_array(others.sum(axis=1) + leaving) - others)
-    lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
-    return lu, float(np.abs(lu.solve(np.ones(len(leaving)))).max() * np.finfo(float).eps)
+    n = steps.shape[0]
+    lu = splu(csc_array(identity(n, format="csr") - steps), permc_spec="COLAMD", diag_pivot_thresh=0.0)
+    return lu, float(np.abs(lu.solve(np.ones(n))).max() * np.finfo(float).eps)
 
 
 def solve_chain(
@@ -55,7 +54,7 @@ def solve_chain(
     lu, error, known = solved.get(where, (None, np.inf, None))
     if known is None or key is None or not all(map(np.array_equal, known, key)):
         try:
-            lu, error = factorised(steps, leaving)
+            lu, error = factorised(steps)
         except RuntimeError:  # singular to working precision
             lu, error = None, np.inf
         solved[where] = (lu, error, key)

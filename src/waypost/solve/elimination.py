@@ -138,7 +138,7 @@ def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats] | Non
     if m == 0:
         nothing = Sparse.of(csc_array((0, 0)))
         return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits
-    lu, error = factorised(steps, exits.sum(axis=1))
+    lu, error = factorised(steps)
     if error > FINE:
         return None
     factors = Factors(

@@ -267,9 +267,7 @@ def _settle_large(
         if len(row) == len(choices) == n:  # no choice at all
             steps, ways_out, paid = part.inside, part.leaving, outside
         else:
-            pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(choices)))
-            steps, ways_out = csr_array(pick @ part.inside), np.where(moving, pick @ part.leaving, 1.0)
-            paid = pick @ outside
+            steps, ways_out, paid = part.taken(row, moving, outside)
         solution = solve_chain(steps, ways_out, paid, arena.solved, (block, current))
         values[block] = solution
         options = part.inside @ solution + outside
@@ -301,6 +299,14 @@ class _Part(NamedTuple):
     out_row: Ints  # the arrows that leave it
     out_to: Ints
     out_chance: NDArray[Any]
+
+    def taken(self, row: Ints, moving: Mask, outside: NDArray[Any]) -> tuple[csr_array, NDArray[Any], NDArray[Any]]:
+        """The chain of a strategy that takes some rows where it moves, and stops elsewhere."""
+        if moving.all():
+            return csr_array(self.inside[row]), self.leaving[row], outside[row]
+        n = len(moving)
+        pick = csr_array((np.ones(len(row)), (np.flatnonzero(moving), row)), shape=(n, len(self.choices)))
+        return csr_array(pick @ self.inside), np.where(moving, pick @ self.leaving, 1.0), pick @ outside
 
     @classmethod
     def of(cls, arena: Arena, block: Ints, choices: Ints, place: Ints) -> _Part:
