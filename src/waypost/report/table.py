@@ -29,7 +29,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         )
     )
     bare = replace(explanation, absolute=None)
-    for made in (table(explanation, top=top), table(bare, top=top), table(bare, top=top, compact=True)):
+    for told, compact in ((explanation, False), (bare, False), (bare, True)):
+        made = table(told, top=top, compact=compact)
         if _least_width(made, console) <= console.width:
             break  # a narrow terminal: the bounds asked for come first
     console.print(made)
