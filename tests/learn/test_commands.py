@@ -158,7 +158,7 @@ def test_what_cannot_be_done_is_one_sentence_and_exit_code_2(run, arguments, mes
 def test_nothing_half_written_is_left_behind(run, log_file, tmp_path):
     code, _, err = run("learn", log_file, "-q", "-o", tmp_path / "missing" / "model.drn")
     assert code == 2
-    assert "cannot be written" in err
+    assert "cannot write" in err
     code, _, err = run("learn", log_file, "-q", "-o", tmp_path / "model.xyz")
     assert code == 2
     assert "'.xyz'" in err

@@ -15,7 +15,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     except OSError as error:
-        raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise FormatError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -24,7 +24,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
         Path(temporary).chmod(0o666 & ~mask)
         Path(temporary).replace(path)
     except OSError as error:
-        raise FormatError(f"{path} cannot be written: {error.strerror or error}") from None
+        raise FormatError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     finally:
         Path(temporary).unlink(missing_ok=True)
 

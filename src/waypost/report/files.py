@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from waypost.errors import FormatError, require
+from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
 from waypost.report.html import render_html
 from waypost.report.jsonfile import to_json
@@ -76,24 +74,8 @@ def picture_kind(path: str | Path) -> str:
 
 
 def save(path: str | Path, content: str | bytes) -> None:
-    """Write a file whole or not at all."""
-    path = Path(path)
-    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    except OSError as error:
-        raise FormatError(f"cannot write {str(path)!r}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise FormatError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    """Write a file whole or not at all; what is no character in a name is spelt out."""
+    write_bytes(path, content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
 
 
 def neutral(text: str) -> str:
