@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from waypost.cli.progress import InterruptedWorkError
 from waypost.errors import WaypostError
 
 COMMANDS = {  # name: (module, what `waypost --help` says)
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except (click.Abort, KeyboardInterrupt) as stop:
+    except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
         click.echo(f"waypost: interrupted{f': {stop}' if str(stop) else ''}", err=True)
         sys.exit(130)
     except WaypostError as error:

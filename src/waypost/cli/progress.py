@@ -10,8 +10,8 @@ from contextlib import contextmanager
 PATIENCE = 2.0  # seconds before anything is shown
 
 
-class InterruptedWorkError(KeyboardInterrupt):
-    """Ctrl-C, with what had been done by then."""
+class InterruptedWorkError(Exception):
+    """Ctrl-C, with what had been done by then; click would turn a KeyboardInterrupt into silence."""
 
 
 @contextmanager
