@@ -1,4 +1,4 @@
-"""Rare targets and slow loops: floats keep their digits. (Ready to become tests/solve/test_rare.py.)"""
+"""Rare targets and slow loops: floats keep their digits."""
 
 from __future__ import annotations
 

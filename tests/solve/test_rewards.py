@@ -18,7 +18,8 @@ from waypost.graph import compiled, stay
 from waypost.solve.arena import Arena
 from waypost.solve.conditional import best_ratio
 from waypost.solve.rational import solve_fixpoint, to_fraction, to_rationals
-from waypost.solve.rewards import STOP, _settle, best_rewards
+from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.settle import settle
 
 SOME = settings(max_examples=50)
 numbers = st.fractions(-2, 2, max_denominator=4)
@@ -38,6 +39,11 @@ def payments(draw):
     arena = Arena.of(mdp, terminal, exact=True)
     idle = stay(arena.graph, ~terminal)[0]
     return mdp, terminal, reward, ~terminal if draw(st.booleans()) else idle
+
+
+def halves(reward):
+    """Rewards of either sign as gains and losses."""
+    return {"gain": np.where(reward > 0, reward, reward * 0), "loss": np.where(reward < 0, -reward, reward * 0)}
 
 
 def plans(mdp, terminal, may_stop):
@@ -60,8 +66,8 @@ def test_the_greatest_reward_is_that_of_the_best_strategy(drawn):
     rewards = [oracles.expected(plan, due) for plan in plans(mdp, terminal, may_stop)]
     right = [max(values) for values in zip(*rewards, strict=True)]
     arena = Arena.of(mdp, terminal, exact=True)
-    found = best_rewards(arena, terminal=terminal, reward=to_rationals(reward), may_stop=may_stop)
-    assert [to_fraction(v) for v in found.values] == right
+    found = best_rewards(arena, terminal=terminal, may_stop=may_stop, **halves(to_rationals(reward)))
+    assert [to_fraction(v) for v in found.gain - found.loss] == right
     chosen = [
         {s: Fraction(1)} if c == STOP else oracles.rows(mdp)[s][c - int(mdp.first_choice[s])]
         for s, c in enumerate(found.choice.tolist())
@@ -75,9 +81,10 @@ def test_the_greatest_reward_is_that_of_the_best_strategy(drawn):
 def test_rewards_in_floats_equal_rewards_in_fractions(drawn):
     mdp, terminal, reward, may_stop = drawn
     exact, floats = (Arena.of(mdp, terminal, exact=way) for way in (True, False))
-    right = best_rewards(exact, terminal=terminal, reward=to_rationals(reward), may_stop=may_stop).values
-    found = best_rewards(floats, terminal=terminal, reward=np.array(reward, float), may_stop=may_stop).values
-    np.testing.assert_allclose(found, [float(to_fraction(v)) for v in right], rtol=0, atol=1e-12)
+    right = best_rewards(exact, terminal=terminal, may_stop=may_stop, **halves(to_rationals(reward)))
+    found = best_rewards(floats, terminal=terminal, may_stop=may_stop, **halves(np.array(reward, float)))
+    worth = [float(to_fraction(v)) for v in right.gain - right.loss]
+    np.testing.assert_allclose(found.gain - found.loss, worth, rtol=0, atol=1e-12)
 
 
 @SOME
@@ -122,13 +129,13 @@ def test_a_fixpoint_satisfies_its_equations(data):
         rows.append({j: Fraction(w, total) for j, w in zip(support, weights, strict=True)})
         constant.append(data.draw(numbers) + i)
     given_rows = [dict(zip(row, to_rationals(row.values()), strict=True)) for row in rows]
-    solution = [to_fraction(x) for x in solve_fixpoint(given_rows, list(to_rationals(constant)))]
+    solution = [to_fraction(x) for x in solve_fixpoint(given_rows, list(to_rationals(constant)))[0]]
     for i in range(n):
         assert solution[i] == sum(p * solution[j] for j, p in rows[i].items()) + constant[i]
 
 
 def test_rationals_stay_in_plain_python_however_much_was_computed_before(monkeypatch):
     """Many small calls in floats make compiling worth while; fractions must not follow them there."""
-    monkeypatch.setattr(_settle, "spent", 10**9)
+    monkeypatch.setattr(settle, "spent", 10**9)
     found = waypost.state_importance(loan(), target="Granted", scope="all", states="Error", exact=True)
     assert found["Error"].upper == Fraction(98, 953)

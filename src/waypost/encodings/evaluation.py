@@ -99,5 +99,5 @@ def _exactly(product: Product, probabilities: NDArray[np.float64], inner: NDArra
                         here = here + weight * data[e]
             rows.append(row)
             constant.append(here)
-        found.append(to_fraction(solve_fixpoint(rows, constant)[place[model.initial]]))
+        found.append(to_fraction(solve_fixpoint(rows, constant)[0][place[model.initial]]))
     return Attained(found[0], found[1])

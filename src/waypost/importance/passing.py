@@ -6,8 +6,9 @@ Klüppelholz, Märcker, TACAS 2014). With ``vmax`` and ``vmin`` the greatest and
 
     greatest:  gain vmax(s) at s,  loss 1 at t          one minus least:  gain 1 at t,  loss vmin(s) at s
 
-Stopping is allowed where both `s` and `t` can be avoided for ever. Over reachability-optimal strategies only, with
-``M*`` the conserving choices and ``p* = vmax(s0)``::
+Stopping is allowed where both `s` and `t` can be avoided for ever. A state ``x`` from which `s` cannot be met any more
+is settled: loss ``vmin(x)``, or gain ``vmax(x)``; what remains is the cone between the start and `s`. Over
+reachability-optimal strategies only, with ``M*`` the conserving choices and ``p* = vmax(s0)``::
 
     greatest = vmax(s) Prmax_M*(not t U s) / p*          least = (p* - Prmax_M*(not s U t)) / p*
 
@@ -28,13 +29,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.graph import Ints, Mask, stay
+from waypost.graph import Ints, Mask, can_reach, stay
 from waypost.importance.facts import Facts
 from waypost.model import MDP, Strategy, one_hot
 from waypost.solve.arena import Arena
-from waypost.solve.conditional import best_ratio
+from waypost.solve.conditional import Ratio, best_ratio
 from waypost.solve.reachability import Reach
-from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.rewards import STOP, Payoff, best_rewards
 
 NEAR = 1e-6  # a float nearer than this to 0 or 1 is decided by the graph
 RARE = 1e-100  # where the target is rarer than this, the graph is always asked
@@ -81,6 +82,12 @@ class Passing:
         return self.states | self.rest | ~self.reach.possible
 
     @cached_property
+    def settled(self) -> Mask:
+        """(S,) outside the cone: decided, or no run from the start gets there, or none gets from there to pass."""
+        graph, enabled = self.arena.graph, self.facts.enabled
+        return self.ends | ~self.facts.visited | ~can_reach(graph, self.states, enabled=enabled)
+
+    @cached_property
     def idle(self) -> tuple[Mask, Ints]:
         """(S,) where passing states and target can be avoided for ever, and the choice that does."""
         return stay(self.arena.graph, ~(self.states | self.rest))
@@ -95,11 +102,11 @@ class Passing:
         passed = np.where(self.states, self.reach.max.values, arena.zero)
         if self.facts.optimal:
             found = self.reaches(passed)
-            value = found.values[self.facts.start] / self.reach.max.values[self.facts.start]
+            value = found.gain[self.facts.start] / self.reach.max.values[self.facts.start]
             return Bound(self.decided(value, upper=True), lambda: self.total(found.choice, otherwise=best), best)
-        lost = np.where(self.rest, arena.one, arena.zero)
-        ratio = self.ratio(passed, lost)
-        return Bound(self.decided(ratio.value, upper=True), lambda: self.idling(ratio.choice, best), best)
+        worst = self.total(self.reach.min.choice)
+        ratio = self.ratio(passed, np.where(self.states, arena.zero, self.reach.min.values))
+        return Bound(self.decided(ratio.value, upper=True), lambda: self.idling(ratio.choice, worst), best)
 
     def lowest(self) -> Bound:
         """Least importance over the strategies in scope."""
@@ -108,10 +115,10 @@ class Passing:
             return Bound(arena.one, lambda: best, best)
         if not (self.facts.usual & self.states).any():  # the best strategy found never passes
             return Bound(arena.zero, lambda: best, best)
-        around = np.where(self.rest, arena.one, arena.zero)
+        around = np.where(self.states, arena.zero, self.reach.max.values)
         if self.facts.optimal:
             found = self.reaches(around)
-            value = 1 - found.values[self.facts.start] / self.reach.max.values[self.facts.start]
+            value = 1 - found.gain[self.facts.start] / self.reach.max.values[self.facts.start]
             return Bound(self.decided(value, upper=False), lambda: self.total(found.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
         ratio = self.ratio(around, np.where(self.states, self.reach.min.values, arena.zero))
@@ -121,34 +128,33 @@ class Passing:
         """Greatest probability of passing and then reaching the target."""
         best = self.total(self.reach.max.choice)
         found = self.reaches(np.where(self.states, self.reach.max.values, self.arena.zero))
-        value = self.absolutely(found.values[self.facts.start], least=False)
+        value = self.absolutely(found.gain[self.facts.start], least=False)
         return Bound(value, lambda: self.total(found.choice, otherwise=best), best)
 
     def absolute_lowest(self) -> Bound:
         """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
         arena = self.arena
-        price = np.where(self.states, -self.reach.min.values, arena.zero)
+        price = np.where(self.states, self.reach.min.values, arena.zero)
         worst = self.total(self.reach.min.choice)
-        found = best_rewards(arena, terminal=self.ends, reward=price, may_stop=self.idle[0])
-        value = self.absolutely(-found.values[self.facts.start], least=True)
+        found = best_rewards(arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
+        value = self.absolutely(found.loss[self.facts.start], least=True)
         return Bound(value, lambda: self.idling(found.choice, worst), worst)
 
-    def reaches(self, reward: NDArray[Any]) -> Any:
-        """Greatest expected reward on the way, with the choices in scope."""
+    def reaches(self, gain: NDArray[Any]) -> Payoff:
+        """Greatest expected gain on the way, with the choices in scope."""
         return best_rewards(
-            self.arena, terminal=self.ends, reward=reward, may_stop=~self.ends, enabled=self.facts.enabled
+            self.arena, terminal=self.settled, may_stop=~self.settled, gain=gain, enabled=self.facts.enabled
         )
 
-    def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Any:
+    def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Ratio:
         """Greatest conditional probability from the start."""
         return best_ratio(
             self.arena,
             start=self.facts.start,
-            terminal=self.ends,
+            terminal=self.settled,
             gain=gain,
             loss=loss,
             may_stop=self.idle[0],
-            scale=self.reach.max.values,
         )
 
     def decided(self, value: Any, *, upper: bool) -> Any:
@@ -186,7 +192,7 @@ class Passing:
         """
         idle, staying = self.idle
         graph = self.arena.graph
-        stops = idle & (choice == STOP) & ~self.ends
+        stops = idle & (choice == STOP) & ~self.settled
         queue = list(np.flatnonzero(stops))
         while queue:
             c = staying[queue.pop()]

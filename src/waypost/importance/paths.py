@@ -22,14 +22,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.graph import Ints, Mask
 from waypost.importance.fixed import InducedChain
 from waypost.importance.results import Number, PathImportance, Scope, Side
 from waypost.importance.states import Question, plain
-from waypost.model import MDP, Strategy, Target, describe_target, one_hot
+from waypost.model import MDP, Strategy, Target, one_hot
 from waypost.solve.rational import to_rationals
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
@@ -50,7 +49,7 @@ def path_importance(
     0.95
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    walk = Walk.of(mdp, path, question.target, describe_target(target), exact=exact)
+    walk = Walk.of(question, path)
     best = question.facts.reach.max.values[question.facts.start]
     if question.chain is not None:
         value = _under_strategy(question, walk)
@@ -75,12 +74,13 @@ class Walk:
     names: tuple[str, ...]
     states: Ints  # (n + 1,)
     choices: Ints  # (n,)
-    forced: NDArray[np.int64]  # (C',) choices of the whole model that are left
+    left: Mask  # (C,) choices that are left
     reach: Reach  # in the forced model
 
     @classmethod
-    def of(cls, mdp: MDP, path: Sequence[str], target: Mask, target_name: str, *, exact: bool) -> Walk:
+    def of(cls, question: Question, path: Sequence[str]) -> Walk:
         """Check a path step by step."""
+        mdp, target = question.mdp, question.target
         names = tuple(path)
         if len(names) % 2 == 0:
             raise PathError("a path alternates states and actions: it starts and ends with a state")
@@ -92,7 +92,7 @@ class Walk:
             raise PathError(f"the path visits {twice!r} twice; importance is defined for simple paths")
         if target[states].any():
             hit = mdp.states[states[int(np.argmax(target[states]))]]
-            raise PathError(f"the path runs through {hit!r}, which belongs to the target {target_name}")
+            raise PathError(f"the path runs through {hit!r}, which belongs to the target {question.name}")
         choices = np.array([mdp.choice(s, a) for s, a in zip(states[:-1].tolist(), names[1::2], strict=True)], np.int64)
         for c, s, y in zip(choices, states[:-1], states[1:], strict=True):
             row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]]
@@ -102,11 +102,12 @@ class Walk:
                     f"action {mdp.actions[c]!r} in state {mdp.states[s]!r} does not lead to {mdp.states[y]!r}; "
                     f"it leads to: {known}"
                 )
-        kept = np.ones(mdp.n_choices, bool)
-        kept[np.isin(mdp.choice_state, states[:-1])] = False
-        kept[choices] = True
-        reach = Reach.of(mdp.restricted(kept), target, exact=exact)
-        return cls(mdp, names, states, choices, np.flatnonzero(kept), reach)
+        left = np.ones(mdp.n_choices, bool)
+        for s in states[:-1]:
+            left[mdp.first_choice[s] : mdp.first_choice[s + 1]] = False
+        left[choices] = True
+        whole = question.facts.reach if question.chain is None else Reach.of(mdp, target, exact=question.exact)
+        return cls(mdp, names, states, choices, left, whole.forced(left))
 
     @cached_property
     def steps(self) -> tuple[Any, list[tuple[Any, int]]]:
@@ -162,8 +163,11 @@ class Walk:
         return Strategy.deterministic_of(self.mdp, self._choices(self.reach.max.choice))
 
     def _choices(self, choice: Ints) -> Ints:
-        """Choices of the forced model, completed, as choices of the whole model."""
-        return self.forced[np.where(choice == STOP, self.reach.arena.graph.first_choice[:-1], choice)]
+        """Complete a strategy: where it stops, the first choice that is left."""
+        options = np.flatnonzero(self.left)[::-1]
+        first = np.empty(self.mdp.n_states, np.int64)
+        first[self.mdp.choice_state[options]] = options  # the first one is written last
+        return np.where(choice == STOP, first, choice)
 
 
 def _share(along: Any, aside: Any) -> Any:

@@ -28,7 +28,8 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
-    gathered: dict[int, Any] = field(default_factory=dict)  # large components, kept apart by `rewards`
+    slow: Mask  # (K,) components that sweeps do not settle, as `settle` finds out
+    gathered: dict[int, Any] = field(default_factory=dict)  # those of them that are large, kept apart by `direct`
     solved: dict[int, Any] = field(default_factory=dict)  # and the factors of their last systems, by `chains`
 
     @classmethod
@@ -41,7 +42,8 @@ class Arena:
     @classmethod
     def over(cls, graph: Graph, data: NDArray[Any], target: Mask) -> Arena:
         """Arena of a graph with its one-step probabilities."""
-        return cls(graph, _leaving(graph, data), strong_components(graph, enabled=~target[graph.choice_state]))
+        components = strong_components(graph, enabled=~target[graph.choice_state])
+        return cls(graph, _leaving(graph, data), components, np.zeros(len(components), bool))
 
     @property
     def exact(self) -> bool:

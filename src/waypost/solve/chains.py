@@ -16,6 +16,7 @@ from scipy.sparse import csc_array, csr_array, identity
 from scipy.sparse.linalg import SuperLU, splu
 
 from waypost.errors import PrecisionError
+from waypost.graph.compiled import kernel
 
 Floats = NDArray[np.float64]
 Key = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -39,7 +40,7 @@ def factorised(steps: csr_array) -> tuple[SuperLU, float]:
 def solve_chain(
     steps: csr_array, leaving: Floats, constant: Floats, solved: dict[int, Any] | None = None, key: Key | None = None
 ) -> Floats:
-    """Solve ``x = Q x + c``; `leaving` is the probability with which each state leaves for good.
+    """Solve ``x = Q x + c``, for one column or several; `leaving` is the probability of leaving each state for good.
 
     The last factors of each component are kept in `solved`; `key` says what they are of: its states and their choices.
 
@@ -61,25 +62,40 @@ def solve_chain(
     if lu is not None and error <= FINE:
         return np.asarray(lu.solve(constant))
     if len(leaving) <= MOST_DENSE:
-        return _cut_out(steps.toarray(), leaving.copy(), constant.copy())
+        order = np.arange(len(leaving)) if lu is None else np.argsort(lu.perm_c)[::-1]  # keeps most entries 0
+        solution = np.empty_like(constant)
+        solution[order] = _cut_out(steps[order][:, order].toarray(), leaving[order], constant[order])
+        return solution
     if lu is None or not error <= TOLERABLE:
         raise PrecisionError("this model is left so rarely that floats lose all digits; try exact arithmetic")
     return np.asarray(lu.solve(constant))
 
 
 def _cut_out(steps: Floats, leaving: Floats, constant: Floats) -> Floats:
-    """Eliminate one state after the other, adding only."""
-    for i in range(len(leaving) - 1, -1, -1):
+    """Eliminate one state after the other, adding only; the arguments are used up."""
+    columns = constant.reshape(len(leaving), -1)
+    if not _eliminate.sized(steps.size)(steps, leaving, columns):
+        raise PrecisionError("a part of this model is never left; try exact arithmetic")
+    return columns.reshape(constant.shape)
+
+
+@kernel
+def _eliminate(steps, leaving, columns):  # type: ignore[no-untyped-def]
+    """Solve in place, from the last state to the first and back; False if some state cannot be left."""
+    n = len(leaving)
+    for i in range(n - 1, -1, -1):
         total = leaving[i] + steps[i, :i].sum()
-        if total <= 0:
-            raise PrecisionError("a part of this model is never left; try exact arithmetic")
+        if total <= 0.0:
+            return False
         steps[i, :i] /= total
         leaving[i] /= total
-        constant[i] /= total
-        weight = steps[:i, i].copy()
-        steps[:i, :i] += np.outer(weight, steps[i, :i])
-        leaving[:i] += weight * leaving[i]
-        constant[:i] += weight * constant[i]
-    for i in range(len(leaving)):
-        constant[i] += steps[i, :i] @ constant[:i]
-    return constant
+        columns[i] /= total
+        for r in range(i):
+            weight = steps[r, i]
+            if weight > 0.0:
+                steps[r, :i] += weight * steps[i, :i]
+                leaving[r] += weight * leaving[i]
+                columns[r] += weight * columns[i]
+    for i in range(n):
+        columns[i] += steps[i, :i] @ columns[:i]
+    return True

@@ -12,13 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.solve.arena import Arena
-from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.rewards import Payoff, best_rewards
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +27,11 @@ class Ratio:
     gain: Any
     loss: Any
     choice: Ints  # (S,) or STOP
+
+    @classmethod
+    def at(cls, start: int, earned: Payoff) -> Ratio:
+        """Ratio of a strategy."""
+        return cls(earned.gain[start], earned.loss[start], earned.choice)
 
     @property
     def value(self) -> Any:
@@ -48,47 +52,29 @@ def best_ratio(
     gain: NDArray[Any],
     loss: NDArray[Any],
     may_stop: Mask,
-    scale: NDArray[Any] | None = None,
     enabled: Mask | None = None,
 ) -> Ratio:
     """Greatest ratio of terminal rewards from `start`; some strategy must have a positive gain.
 
-    `gain` and `loss` are at least 0 and matter on `terminal` states only; their sum is at most `scale` in expectation
-    from each state, by default at most the greatest of them.
+    `gain` and `loss` are at least 0 and matter on `terminal` states only.
     """
-    if scale is None:
-        scale = np.full(len(terminal), max(gain + loss))
-    found = best_rewards(arena, terminal=terminal, reward=gain, may_stop=may_stop, enabled=enabled)
-    best = _ratio_of(arena, start, terminal, gain, loss, found.choice)
+    weights = arena.one, arena.zero
+    earned: Payoff | None = None
+    best: Ratio | None = None
     for _ in range(200):
-        reward = best.complement * gain - best.value * loss  # gain - value (gain + loss), without cancellation
-        found = best_rewards(
+        earned = best_rewards(
             arena,
             terminal=terminal,
-            reward=reward,
             may_stop=may_stop,
+            gain=gain,
+            loss=loss,
+            weights=weights,  # gain - value (gain + loss), without cancellation
             enabled=enabled,
-            initial=best.choice,
-            scale=scale,
+            initial=earned,
         )
-        if found.values[start] <= arena.zero:
+        found = Ratio.at(start, earned)
+        if best is not None and (found.gain <= arena.zero or found.value <= best.value):
             return best
-        better = _ratio_of(arena, start, terminal, gain, loss, found.choice)
-        if better.gain <= arena.zero or better.value <= best.value:  # floats: the gain was rounding
-            return best
-        best = better
+        best = found
+        weights = best.complement, best.value
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
-
-
-def _ratio_of(arena: Arena, start: int, terminal: Mask, gain: NDArray[Any], loss: NDArray[Any], choice: Ints) -> Ratio:
-    """Evaluate one strategy."""
-    at_end = terminal | (choice == STOP)
-    enabled = np.zeros(arena.graph.n_choices, bool)
-    enabled[choice[~at_end]] = True
-    nowhere = np.zeros(len(terminal), bool)
-    paid = []
-    for reward in (gain, loss):
-        payment = np.where(terminal, reward, arena.zero)
-        found = best_rewards(arena, terminal=at_end, reward=payment, may_stop=nowhere, enabled=enabled, initial=choice)
-        paid.append(found.values[start])
-    return Ratio(paid[0], paid[1], choice)

@@ -42,14 +42,14 @@ def to_fraction(number: Any) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def solve_fixpoint(rows: Rows, constant: list[Any]) -> list[Any]:
-    """Solve ``x[i] = sum_j rows[i][j] x[j] + constant[i]`` exactly, by eliminating one unknown at a time.
+def solve_fixpoint(rows: Rows, *constants: list[Any]) -> tuple[list[Any], ...]:
+    """Solve ``x[i] = sum_j rows[i][j] x[j] + constant[i]`` exactly for each of the constants.
 
     State elimination: the unknown with the fewest neighbours goes first, so that sparse systems stay sparse. `rows` and
-    `constant` are used up.
+    `constants` are used up.
 
     >>> half = to_rationals([Fraction(1, 2)])[0]
-    >>> solution = solve_fixpoint([{0: half, 1: half}, {}], [half * 0, half])
+    >>> (solution,) = solve_fixpoint([{0: half, 1: half}, {}], [half * 0, half])
     >>> [str(to_fraction(x)) for x in solution]
     ['1/2', '1/2']
     """
@@ -79,7 +79,8 @@ def solve_fixpoint(rows: Rows, constant: list[Any]) -> list[Any]:
             scale = 1 - loop
             for j in row:
                 row[j] = row[j] / scale
-            constant[i] = constant[i] / scale
+            for constant in constants:
+                constant[i] = constant[i] / scale
         for k in users[i]:
             if done[k]:
                 continue
@@ -91,10 +92,12 @@ def solve_fixpoint(rows: Rows, constant: list[Any]) -> list[Any]:
                 else:
                     other[j] = weight * p
                     users[j].add(k)
-            constant[k] = constant[k] + weight * constant[i]
+            for constant in constants:
+                constant[k] = constant[k] + weight * constant[i]
     for i in reversed(order):  # a row holds only unknowns eliminated later
-        total = constant[i]
-        for j, p in rows[i].items():
-            total = total + p * constant[j]
-        constant[i] = total
-    return constant
+        for constant in constants:
+            total = constant[i]
+            for j, p in rows[i].items():
+                total = total + p * constant[j]
+            constant[i] = total
+    return constants

@@ -13,7 +13,7 @@ from waypost.graph import Ints, Mask, almost_surely, can_reach, stay, surely
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
 from waypost.solve.rational import to_fraction
-from waypost.solve.rewards import STOP, Optimum, best_rewards
+from waypost.solve.rewards import STOP, best_rewards
 
 
 def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], exact: bool = False) -> NDArray[Any]:
@@ -42,49 +42,90 @@ def fractions(values: NDArray[Any]) -> NDArray[np.object_]:
 
 
 @dataclass(frozen=True, eq=False)
+class Optimum:
+    """Probabilities and a memoryless deterministic strategy that attains them."""
+
+    values: NDArray[Any]  # (S,)
+    choice: Ints  # (S,) or STOP
+
+
+@dataclass(frozen=True, eq=False)
 class Reach:
-    """A target in an arena: what can be said about reaching it, computed when it is first asked for."""
+    """A target in an arena: what can be said about reaching it, computed when it is first asked for.
+
+    Some choices may be forbidden; then `known` is the target without that, right wherever none of them is met.
+    """
 
     arena: Arena
     target: Mask  # (S,)
+    enabled: Mask | None = None  # (C,) choices that may be taken
+    known: Reach | None = None
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Reach:
         """Prepare an MDP and a target."""
         return cls(Arena.of(mdp, target, exact=exact), target)
 
+    def forced(self, enabled: Mask) -> Reach:
+        """The same target where only some choices may be taken."""
+        return Reach(self.arena, self.target, enabled, self)
+
+    @cached_property
+    def untouched(self) -> Mask:
+        """(S,) where everything is as `known`: no state with a forbidden choice is ever met."""
+        graph = self.arena.graph
+        touched = np.zeros(graph.n_states, bool)
+        if self.enabled is None or self.known is None:
+            return touched
+        touched[graph.choice_state[~self.enabled]] = True
+        return ~can_reach(graph, touched, enabled=self.enabled)
+
     @cached_property
     def possible(self) -> Mask:
         """(S,) where some strategy reaches the target: vmax > 0."""
-        return can_reach(self.arena.graph, self.target)
+        return can_reach(self.arena.graph, self.target, enabled=self.enabled)
 
     @cached_property
     def avoidable(self) -> tuple[Mask, Ints]:
         """(S,) where some strategy never reaches it, vmin = 0, and the choice that stays there."""
-        return stay(self.arena.graph, ~self.target)
+        return stay(self.arena.graph, ~self.target, enabled=self.enabled)
 
     @cached_property
     def max(self) -> Optimum:
         """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
-        sure, nearer = almost_surely(arena.graph, self.target)
-        terminal = sure | ~self.possible
-        reward = np.where(sure, arena.one, arena.zero)
-        found = best_rewards(arena, terminal=terminal, reward=reward, may_stop=~terminal)
-        values = found.values if arena.exact else _strictly_between(found.values, zero=~self.possible, one=sure)
-        return Optimum(values, np.where(sure, nearer, found.choice))
+        sure, nearer = almost_surely(arena.graph, self.target, enabled=self.enabled)
+        decided = sure | ~self.possible
+        terminal = decided | self.untouched
+        gain = np.where(sure, arena.one, arena.zero)
+        if self.known is not None:
+            gain = np.where(self.untouched, self.known.max.values, gain)
+        found = best_rewards(arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled)
+        values = found.gain if arena.exact else _strictly_between(found.gain, zero=~self.possible, one=sure)
+        choice = np.where(sure, nearer, found.choice)
+        return Optimum(values, self._where_untouched(choice, "max"))
 
     @cached_property
     def min(self) -> Optimum:
         """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
         zero, staying = self.avoidable
-        one = surely(arena.graph, self.target)
-        terminal = zero | one
-        reward = np.where(one, -arena.one, arena.zero)
-        found = best_rewards(arena, terminal=terminal, reward=reward, may_stop=np.zeros(len(zero), bool))
-        values = -found.values if arena.exact else _strictly_between(-found.values, zero=zero, one=one)
-        return Optimum(values, np.where(zero, staying, found.choice))
+        one = surely(arena.graph, self.target, enabled=self.enabled)
+        terminal = zero | one | self.untouched
+        loss = np.where(one, arena.one, arena.zero)
+        if self.known is not None:
+            loss = np.where(self.untouched, self.known.min.values, loss)
+        nowhere = np.zeros(len(zero), bool)
+        found = best_rewards(arena, terminal=terminal, may_stop=nowhere, loss=loss, enabled=self.enabled)
+        values = found.loss if arena.exact else _strictly_between(found.loss, zero=zero, one=one)
+        choice = np.where(zero, staying, found.choice)
+        return Optimum(values, self._where_untouched(choice, "min"))
+
+    def _where_untouched(self, choice: Ints, optimum: Literal["max", "min"]) -> Ints:
+        """Take over the strategy that is known."""
+        if self.known is None:
+            return choice
+        return np.where(self.untouched, getattr(self.known, optimum).choice, choice)
 
     @cached_property
     def conserving(self) -> tuple[Mask, Mask]:

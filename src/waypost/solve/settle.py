@@ -1,0 +1,332 @@
+"""Settle one component after the other: values and choices, given those of everything that comes after it.
+
+Every strategy here earns a *gain* and suffers a *loss* (see `rewards`), and is worth
+``gain_weight * gain - loss_weight * loss``. Policy iteration: find what the strategy earns, switch only where that
+strictly helps. Started from a strategy that leaves with probability 1, strict improvement can never close a cycle (on
+a closed cycle the average of ``P w - w`` is zero, yet a switched state would make it positive). What a strategy earns
+is found in one of three ways:
+
+* a single state: one division;
+* a handful of states: cut out one after the other, adding only (Grassmann, Taksar, Heyman 1985);
+* more: by sweeps, ``x <- Q x + c`` state by state, which is quick where runs soon leave. The result counts only with a
+  *certificate*: a vector ``w > 0`` with ``w - Q w >= k x`` for some ``k > 0``. If one more sweep would move no ``x`` by
+  more than its share ``r``, then ``|x - exact| <= (r / k) w``. No closed cycle has such a ``w``. Where sweeps are too
+  slow, a component of moderate size is cut out state by state, and a large one left to `direct`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints, Mask
+from waypost.graph.compiled import kernel
+
+STOP = -1  # the choice of a state that stops or is terminal
+TIE = 1e-13  # relative: a smaller improvement is taken for rounding
+CERTIFIED = 1e-12  # the relative error that a certificate must exclude
+
+_HANDFUL = 8  # so few states are cut out at once
+_MODERATE = 100  # so few are cut out where sweeps are slow
+_COARSE, _FINEST = 1e-3, 1e-15  # strategies are compared from rough values first
+_PATIENCE = 400  # sweeps
+_EPS = 2.220446049250313e-16
+
+
+class Problem(NamedTuple):
+    """Terminal rewards in a model, as a compiled loop takes them."""
+
+    first_choice: Ints
+    indptr: Ints
+    indices: Ints
+    data: NDArray[Any]
+    enabled: Mask  # (C,)
+    terminal: Mask  # (S,)
+    may_stop: Mask  # (S,)
+    gain_weight: Any
+    loss_weight: Any
+    tie: Any  # an improvement must exceed this share of what is at stake
+    zero: Any
+
+
+class Payoff(NamedTuple):
+    """What a memoryless deterministic strategy earns from every state, and the strategy."""
+
+    gain: NDArray[Any]  # (S,)
+    loss: NDArray[Any]  # (S,)
+    choice: Ints  # (S,) or STOP
+
+
+@kernel
+def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:  # type: ignore[no-untyped-def]
+    """Settle components from number `start` on; return the number of one that is too much for here, or the end.
+
+    With `alone` only single states are settled. `slow` remembers components that sweeps do not settle.
+    """
+    for k in range(start, len(pointer) - 1):
+        active = 0
+        x = 0
+        for i in range(pointer[k], pointer[k + 1]):
+            if not problem.terminal[members[i]]:
+                active += 1
+                x = members[i]
+        if active == 0:
+            continue
+        if active == 1:
+            _settle_single(x, problem, earned)
+            continue
+        if alone or (slow[k] and active > _MODERATE):
+            return k
+        block = np.empty(active, np.int64)
+        n = 0
+        for i in range(pointer[k], pointer[k + 1]):
+            y = members[i]
+            if not problem.terminal[y]:
+                block[n] = y
+                place[y] = n
+                n += 1
+        settled = False
+        if active > _HANDFUL and not slow[k]:
+            first = earned.choice[block]
+            settled = _settle_by_sweeps(block, problem, earned, place)
+            if not settled:
+                slow[k] = True
+                if not _leaves(block, problem, earned, place):
+                    earned.choice[block] = first
+        if not settled and active <= _MODERATE:
+            _settle_dense(block, problem, earned, place)
+            settled = True
+        for y in block:
+            place[y] = -1
+        if not settled:
+            return k
+    return len(pointer) - 1
+
+
+@kernel
+def _settle_single(x, problem, earned):  # type: ignore[no-untyped-def]
+    """Best choice of a component that is one state."""
+    zero = problem.zero
+    best = zero
+    best_gain = zero
+    best_loss = zero
+    taken = -1
+    known = problem.may_stop[x]
+    for c in range(problem.first_choice[x], problem.first_choice[x + 1]):
+        if not problem.enabled[c]:
+            continue
+        gain = zero
+        loss = zero
+        leaving = zero
+        for e in range(problem.indptr[c], problem.indptr[c + 1]):
+            y = problem.indices[e]
+            if y != x:
+                leaving = leaving + problem.data[e]
+                gain = gain + problem.data[e] * earned.gain[y]
+                loss = loss + problem.data[e] * earned.loss[y]
+        if leaving > zero:
+            gain = gain / leaving
+            loss = loss / leaving
+            value = problem.gain_weight * gain - problem.loss_weight * loss
+            if not known or value > best:
+                best = value
+                best_gain = gain
+                best_loss = loss
+                taken = c
+                known = True
+    earned.gain[x] = best_gain
+    earned.loss[x] = best_loss
+    earned.choice[x] = taken
+
+
+@kernel
+def _improve(block, problem, earned, margin):  # type: ignore[no-untyped-def]
+    """Switch to a better choice wherever it helps by more than the margin; tell whether any did."""
+    switched = False
+    for x in block:
+        up = problem.gain_weight * earned.gain[x]
+        down = problem.loss_weight * earned.loss[x]
+        best = up - down
+        if problem.may_stop[x] and best + margin * (up + down) < 0.0:
+            best = 0.0
+            earned.choice[x] = -1
+            earned.gain[x] = 0.0
+            earned.loss[x] = 0.0
+            switched = True
+        for c in range(problem.first_choice[x], problem.first_choice[x + 1]):
+            if problem.enabled[c]:
+                gain = 0.0
+                loss = 0.0
+                for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                    gain += problem.data[e] * earned.gain[problem.indices[e]]
+                    loss += problem.data[e] * earned.loss[problem.indices[e]]
+                more = problem.gain_weight * gain
+                less = problem.loss_weight * loss
+                if more - less > best + margin * (up + down + more + less):
+                    best = more - less
+                    earned.choice[x] = c
+                    earned.gain[x] = gain
+                    earned.loss[x] = loss
+                    switched = True
+    return switched
+
+
+@kernel
+def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def]
+    """Policy iteration on a small component; `place` is the position of its states, and -1 elsewhere.
+
+    States are cut out one after the other, and nothing is subtracted: a diagonal is the sum of the ways out.
+    """
+    n = len(block)
+    matrix = np.zeros((n, n))
+    leaving = np.zeros(n)  # probability of leaving the component at once
+    gain = np.zeros(n)
+    loss = np.zeros(n)
+    while True:
+        for i in range(n):
+            matrix[i, :] = 0.0
+            leaving[i] = 1.0
+            gain[i] = 0.0
+            loss[i] = 0.0
+            c = earned.choice[block[i]]
+            if c >= 0:
+                leaving[i] = 0.0
+                for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                    y = problem.indices[e]
+                    j = place[y]
+                    if j >= 0:
+                        matrix[i, j] += problem.data[e]
+                    else:
+                        leaving[i] += problem.data[e]
+                        gain[i] += problem.data[e] * earned.gain[y]
+                        loss[i] += problem.data[e] * earned.loss[y]
+        for i in range(n - 1, -1, -1):
+            total = leaving[i]
+            for j in range(i):
+                total += matrix[i, j]
+            leaving[i] /= total
+            gain[i] /= total
+            loss[i] /= total
+            for j in range(i):
+                matrix[i, j] /= total
+            for r in range(i):
+                weight = matrix[r, i]
+                if weight > 0.0:
+                    leaving[r] += weight * leaving[i]
+                    gain[r] += weight * gain[i]
+                    loss[r] += weight * loss[i]
+                    for j in range(i):
+                        matrix[r, j] += weight * matrix[i, j]
+        for i in range(n):
+            for j in range(i):
+                gain[i] += matrix[i, j] * gain[j]
+                loss[i] += matrix[i, j] * loss[j]
+            earned.gain[block[i]] = gain[i]
+            earned.loss[block[i]] = loss[i]
+        if not _improve(block, problem, earned, problem.tie):
+            return
+
+
+@kernel
+def _settle_by_sweeps(block, problem, earned, place):  # type: ignore[no-untyped-def]
+    """Policy iteration on a component, evaluated by sweeps; False if they are too slow for a certificate."""
+    tolerance = _COARSE
+    sweeps = 0
+    while True:
+        change = 1.0
+        while change > tolerance:
+            if sweeps == _PATIENCE:
+                return False
+            sweeps += 1
+            change = _sweep(block, problem, earned)
+        if not _improve(block, problem, earned, max(problem.tie, 10.0 * tolerance)):
+            if tolerance <= _FINEST:
+                return _certified(block, problem, earned, place, change)
+            tolerance = max(_FINEST, tolerance * 1e-4)
+
+
+@kernel
+def _leaves(block, problem, earned, place):  # type: ignore[no-untyped-def]
+    """Whether the strategy leaves the component from everywhere."""
+    leaves = np.zeros(len(block), np.bool_)
+    missing = len(block)
+    found = True
+    while found and missing > 0:
+        found = False
+        for i in range(len(block)):
+            c = earned.choice[block[i]]
+            gone = c < 0
+            if not gone and not leaves[i]:
+                for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                    j = place[problem.indices[e]]
+                    if (j < 0 or leaves[j]) and problem.data[e] > 0.0:
+                        gone = True
+            if gone and not leaves[i]:
+                leaves[i] = True
+                missing -= 1
+                found = True
+    return missing == 0
+
+
+@kernel
+def _sweep(block, problem, earned):  # type: ignore[no-untyped-def]
+    """Replace what each state earns by what its successors do; return the greatest relative change."""
+    change = 0.0
+    for x in block:
+        c = earned.choice[x]
+        gain = 0.0
+        loss = 0.0
+        if c >= 0:
+            for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                gain += problem.data[e] * earned.gain[problem.indices[e]]
+                loss += problem.data[e] * earned.loss[problem.indices[e]]
+        if abs(gain - earned.gain[x]) > change * gain:
+            change = abs(gain - earned.gain[x]) / gain if gain > 0.0 else 1.0
+        if abs(loss - earned.loss[x]) > change * loss:
+            change = abs(loss - earned.loss[x]) / loss if loss > 0.0 else 1.0
+        earned.gain[x] = gain
+        earned.loss[x] = loss
+    return change
+
+
+@kernel
+def _certified(block, problem, earned, place, change):  # type: ignore[no-untyped-def]
+    """Whether what the last sweep changed proves gains and losses right: find the vectors ``w``, by sweeps too."""
+    n = len(block)
+    weight = np.empty((n, 2))
+    longest = 0
+    for i in range(n):
+        weight[i, 0] = earned.gain[block[i]]
+        weight[i, 1] = earned.loss[block[i]]
+        c = earned.choice[block[i]]
+        if c >= 0:
+            longest = max(longest, problem.indptr[c + 1] - problem.indptr[c])
+    moved = change + (longest + 2) * _EPS
+    for k in range(_PATIENCE):
+        least = np.inf  # of (w - Q w) / x before this sweep
+        greatest = 0.0  # of w / x
+        for i in range(n):
+            x = block[i]
+            gain = 0.0
+            loss = 0.0
+            c = earned.choice[x]
+            if c >= 0:
+                for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                    j = place[problem.indices[e]]
+                    if j >= 0:
+                        gain += problem.data[e] * weight[j, 0]
+                        loss += problem.data[e] * weight[j, 1]
+            if earned.gain[x] > 0.0:
+                least = min(least, (weight[i, 0] - gain) / earned.gain[x])
+                greatest = max(greatest, weight[i, 0] / earned.gain[x])
+            if earned.loss[x] > 0.0:
+                least = min(least, (weight[i, 1] - loss) / earned.loss[x])
+                greatest = max(greatest, weight[i, 1] / earned.loss[x])
+            if k % 4 < 3:
+                weight[i, 0] = gain + earned.gain[x]
+                weight[i, 1] = loss + earned.loss[x]
+        if k % 4 == 3 and least > 0.0 and moved * greatest <= CERTIFIED * least:
+            return True
+    return False

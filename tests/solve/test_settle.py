@@ -1,0 +1,126 @@
+"""Components of every size and pace: sweeps with their certificate, elimination, sparse factors; against fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import waypost
+from waypost.graph import compiled
+from waypost.model import MDP
+from waypost.solve.arena import Arena
+from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.settle import Payoff, Problem, _certified, _settle_by_sweeps, settle
+
+
+@pytest.fixture(autouse=True)
+def _machine_code(monkeypatch):
+    """Sweeps are for large models, and those are compiled."""
+    monkeypatch.setattr(compiled, "WORTH_COMPILING", 0)
+
+
+def house(n: int, leaving: Fraction, seed: int) -> MDP:
+    """Two halls of `n` rooms, walked about in and left with probability `leaving` per step: won, lost, or go on."""
+    rng = np.random.default_rng([n, seed])
+    steps: dict[str, dict[str, dict[str, Fraction]]] = {"won": {}, "lost": {}}
+    for hall in "ab":
+        for i in range(n):
+            steps[f"{hall}{i}"] = {}
+            for action in range(1 + (rng.random() < 0.4)):
+                rooms = {int(j) for j in (i + 1 + rng.integers(0, 4, 2)) % n} | {(i + 1) % n}
+                won, lost = Fraction(int(rng.integers(1, 4)), 8), Fraction(1, 8)
+                out = {"won": won, "lost": lost, f"b{int(rng.integers(n))}": 1 - won - lost}
+                if hall == "b":
+                    out = {"won": won, "lost": 1 - won}
+                if rng.random() < 0.3:  # a choice that never leaves the hall
+                    out = {}
+                row = {f"{hall}{j}": (1 - (leaving if out else 0)) / len(rooms) for j in sorted(rooms)}
+                row |= {y: leaving * p for y, p in out.items()}
+                steps[f"{hall}{i}"][f"go{action}"] = row
+    return MDP.from_dict(steps, initial="a0")
+
+
+PACES = [Fraction(1, 2), Fraction(1, 50), Fraction(1, 10**4), Fraction(1, 10**9)]
+
+
+@pytest.mark.parametrize("leaving", PACES, ids=["brisk", "slow", "slower", "hardly ever"])
+@pytest.mark.parametrize(("n", "seed"), [(6, 1), (9, 1), (20, 1), (20, 2), (40, 3)])
+def test_however_large_and_slow_a_component_floats_equal_fractions(n, seed, leaving):
+    mdp = house(n, leaving, seed)
+    for optimum in ("max", "min"):
+        exact = waypost.reachability(mdp, target="won", optimum=optimum, exact=True).astype(float)
+        found = waypost.reachability(mdp, target="won", optimum=optimum)
+        np.testing.assert_allclose(found, exact, rtol=1e-11, atol=0)
+    asked = ["a1", f"a{n // 2}", f"b{n - 1}"]
+    for scope in ("all", "optimal"):
+        exact = waypost.state_importance(mdp, target="won", scope=scope, states=asked, exact=True)
+        found = waypost.state_importance(mdp, target="won", scope=scope, states=asked)
+        for name in asked:
+            assert found[name].lower == pytest.approx(float(exact[name].lower), rel=1e-9, abs=1e-12)
+            assert found[name].upper == pytest.approx(float(exact[name].upper), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("leaving", PACES[:3], ids=["brisk", "slow", "slower"])
+def test_a_large_component_is_settled_as_by_sparse_factors(leaving, monkeypatch):
+    """300 rooms are too many for fractions; the two ways must agree."""
+    mdp = house(300, leaving, 5)
+    by_sweeps = [waypost.reachability(mdp, target="won", optimum=o) for o in ("max", "min")]
+    monkeypatch.setattr(settle, "sized", lambda _: settle.plain)  # leaves every component to the factors
+    for found, optimum in zip(by_sweeps, ("max", "min"), strict=True):
+        right = waypost.reachability(mdp, target="won", optimum=optimum)
+        np.testing.assert_allclose(found, right, rtol=1e-10, atol=0)
+
+
+def walk(n: int, leaving: float) -> tuple[Problem, Payoff, np.ndarray, np.ndarray]:
+    """A ring of n states, left from the first with some probability; what it earns is a guess: 0.7 everywhere."""
+    on = {f"s{i}": {"go": {f"s{(i + 1) % n}": Fraction(1)}} for i in range(n)}
+    on["s0"] = {"go": {"s1": 1 - Fraction(leaving), "t": Fraction(leaving)}} if leaving else on["s0"]
+    mdp = MDP.from_dict({**on, "t": {}}, initial="s0")
+    arena = Arena.of(mdp, mdp.where("t"), exact=False)
+    graph, terminal = arena.graph, mdp.where("t")
+    problem = Problem(
+        graph.first_choice, graph.indptr, graph.indices, arena.data, graph.everything, terminal,
+        np.zeros(n + 1, bool), 1.0, 1.0, 1e-13, 0.0,
+    )  # fmt: skip
+    earned = Payoff(np.where(terminal, 1.0, 0.7), np.zeros(n + 1), np.where(terminal, STOP, graph.first_choice[:-1]))
+    place = np.where(terminal, -1, n - 1 - np.arange(n + 1))
+    return problem, earned, np.arange(n)[::-1].copy(), place  # successors first
+
+
+@pytest.mark.parametrize("twin", ["plain", "compiled"])
+def test_nothing_certifies_a_cycle_that_is_never_left(twin):
+    """Sweeps would leave the guess as it is: 0.7 is a fixpoint, and wrong."""
+    problem, earned, block, place = walk(12, 0.0)
+    certified, by_sweeps = (getattr(kernel, twin) for kernel in (_certified, _settle_by_sweeps))
+    assert not certified(block, problem, earned, place, 0.0)
+    assert not by_sweeps(block, problem, earned, place)
+
+
+@pytest.mark.parametrize("twin", ["plain", "compiled"])
+def test_sweeps_forget_the_guess_they_start_from(twin):
+    problem, earned, block, place = walk(12, 0.5)
+    assert getattr(_settle_by_sweeps, twin)(block, problem, earned, place)
+    np.testing.assert_allclose(earned.gain[:12], 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("twin", ["plain", "compiled"])
+def test_a_certificate_excludes_what_slow_sweeps_would_hide(twin):
+    """Left once in a million rounds: each sweep changes little, and the guess is far off all the same."""
+    problem, earned, block, place = walk(12, 1e-6)
+    assert not getattr(_certified, twin)(block, problem, earned, place, 1e-6)
+    assert not getattr(_settle_by_sweeps, twin)(block, problem, earned, place)
+
+
+def test_gain_and_loss_are_those_of_the_strategy_found():
+    """Whatever the weights, both columns belong to one strategy: 3/4 won and 1/4 lost, or neither."""
+    mdp = MDP.from_dict(
+        {"s": {"play": {"s": "1/2", "won": "3/8", "lost": "1/8"}, "rest": "s"}, "won": {}, "lost": {}}, initial="s"
+    )
+    ends = mdp.where(["won", "lost"])
+    arena = Arena.of(mdp, ends, exact=False)
+    gain, loss = mdp.where("won").astype(float), mdp.where("lost").astype(float)
+    for weights, right in (((1.0, 1.0), (0.75, 0.25)), ((0.2, 0.8), (0.0, 0.0)), ((0.3, 0.7), (0.75, 0.25))):
+        found = best_rewards(arena, terminal=ends, may_stop=~ends, gain=gain, loss=loss, weights=weights)
+        assert (found.gain[0], found.loss[0]) == pytest.approx(right)
