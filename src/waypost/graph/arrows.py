@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array
 
 from waypost.model import MDP
 
@@ -57,11 +58,10 @@ class Graph:
     @cached_property
     def backward(self) -> tuple[Ints, Ints]:
         """Pointer ``(S + 1,)`` and choices ``(nnz,)``: the choices that may lead to each state."""
-        order = np.argsort(self.indices, kind="stable")
-        choice = np.repeat(np.arange(self.n_choices), np.diff(self.indptr))[order]
-        pointer = np.zeros(self.n_states + 1, np.int64)
-        np.cumsum(np.bincount(self.indices, minlength=self.n_states), out=pointer[1:])
-        return pointer, choice
+        ones = np.ones(len(self.indices), np.int8)
+        forward = csr_array((ones, self.indices, self.indptr), shape=(self.n_choices, self.n_states))
+        transposed = csc_array(forward)
+        return transposed.indptr.astype(np.int64), transposed.indices.astype(np.int64)
 
     @cached_property
     def everything(self) -> Mask:

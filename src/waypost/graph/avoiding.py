@@ -14,6 +14,7 @@ import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
 from waypost.graph.compiled import kernel
+from waypost.graph.reach import confined
 
 
 def only_one_way(
@@ -117,43 +118,17 @@ def _almost_surely(  # type: ignore[no-untyped-def]
     through, answer,
 ):  # fmt: skip
     n = len(target)
-    candidate = np.empty(n, np.bool_)
-    reaching = np.empty(n, np.bool_)
-    stack = np.empty(n, np.int64)
-    leaves = np.empty(len(choice_state), np.bool_)  # choices that may leave the candidates
+    goal = np.empty(n, np.bool_)
+    blocked = np.empty(n, np.bool_)
+    distance = np.empty(n, np.int64)
+    nearer = np.empty(n, np.int64)
     for k in range(len(states)):
         s = states[k]
-        candidate[:] = True
-        leaves[:] = False
-        while True:
-            # who reaches the goal by choices that stay among the candidates
-            reaching[:] = False
-            top = 0
-            for x in range(n):
-                goal = hopeless[x] or (x == s if through else (target[x] and x != s))
-                if goal and not (through and target[x] and x != s) and not (not through and x == s):
-                    reaching[x] = True
-                    stack[top] = x
-                    top += 1
-            while top > 0:
-                top -= 1
-                y = stack[top]
-                for e in range(pointer[y], pointer[y + 1]):
-                    c = choices[e]
-                    x = choice_state[c]
-                    if enabled[c] and not leaves[c] and not reaching[x] and x != s and not target[x]:
-                        reaching[x] = True
-                        stack[top] = x
-                        top += 1
-            if not reaching[start]:
-                break
-            shrunk = False
-            for x in range(n):
-                if candidate[x] and not reaching[x]:
-                    candidate[x] = False
-                    shrunk = True
-                    for e in range(pointer[x], pointer[x + 1]):
-                        leaves[choices[e]] = True
-            if not shrunk:
-                answer[k] = True
-                break
+        for x in range(n):
+            goal[x] = hopeless[x] and not target[x]
+            blocked[x] = target[x]
+            if not through and target[x]:
+                goal[x] = True
+        goal[s] = through
+        blocked[s] = True
+        answer[k] = confined(pointer, choices, choice_state, enabled, goal, blocked, start, distance, nearer)

@@ -88,15 +88,13 @@ def stay(
 def almost_surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> tuple[Mask, Ints]:
     """States from which some strategy reaches `goal` with probability 1, and (S,) its choice there, or -1."""
     enabled = graph.everything if enabled is None else enabled
-    candidates = can_reach(graph, goal, enabled=enabled)
-    while True:
-        # keep to choices that stay among the candidates, and ask again who gets there
-        safe = enabled & np.logical_and.reduceat(candidates[graph.indices], graph.indptr[:-1])
-        distance, nearer = distances(graph, goal, enabled=safe)
-        shrunk = distance >= 0
-        if (shrunk == candidates).all():
-            return shrunk, nearer
-        candidates = shrunk
+    pointer, choices = graph.backward
+    distance = np.empty(graph.n_states, np.int64)
+    nearer = np.empty(graph.n_states, np.int64)
+    nowhere = np.zeros(graph.n_states, bool)
+    run = confined.sized(2 * graph.size)
+    run(pointer, choices, graph.choice_state, enabled, goal, nowhere, -1, distance, nearer)
+    return distance >= 0, nearer
 
 
 def surely_positive(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
@@ -136,6 +134,7 @@ def _forward(first_choice, indptr, indices, enabled, blocked, seen):  # type: ig
 
 @kernel
 def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer):  # type: ignore[no-untyped-def]
+    """Lay distances to where they are 0, not through `blocked` states."""
     n = len(distance)
     queue = np.empty(n, np.int64)
     head = 0
@@ -155,6 +154,36 @@ def _backward(pointer, choices, choice_state, enabled, blocked, distance, nearer
                 nearer[x] = c
                 queue[tail] = x
                 tail += 1
+
+
+@kernel
+def confined(  # type: ignore[no-untyped-def]
+    pointer, choices, choice_state, enabled, goal, blocked, start, distance, nearer
+) -> bool:
+    """Lay distances to `goal` by choices that never lead to where it cannot be reached so; -1 there.
+
+    Gives up, False, once `start` cannot reach it.
+    """
+    n = len(goal)
+    usable = enabled.copy()
+    gone = np.zeros(n, np.bool_)
+    while True:
+        for x in range(n):
+            distance[x] = 0 if goal[x] else -1
+            nearer[x] = -1
+        _backward(pointer, choices, choice_state, usable, blocked, distance, nearer)
+        if start >= 0 and distance[start] < 0:
+            return False
+        shrunk = False
+        for y in range(n):
+            if distance[y] < 0 and not gone[y]:
+                gone[y] = True
+                for e in range(pointer[y], pointer[y + 1]):
+                    if usable[choices[e]]:
+                        usable[choices[e]] = False
+                        shrunk = True
+        if not shrunk:
+            return True
 
 
 @kernel

@@ -60,6 +60,7 @@ class Passing:
 
     facts: Facts
     states: Mask  # (S,) the passing states
+    rounded: bool = False  # do not ask whether floats near 0 and 1 stand for those: the caller does, for many states
 
     @property
     def reach(self) -> Reach:
@@ -162,9 +163,9 @@ class Passing:
         if self.arena.exact:
             return value
         rare = self.reach.max.values[self.facts.start] < RARE
-        if upper and (rare or value > 1 - NEAR) and self.facts.can_be_one(self.states):
+        if not self.rounded and upper and (rare or value > 1 - NEAR) and self.facts.can_be_one(self.states):
             return 1.0
-        if not upper and (rare or value < NEAR) and self.facts.can_be_zero(self.states):
+        if not self.rounded and not upper and (rare or value < NEAR) and self.facts.can_be_zero(self.states):
             return 0.0
         return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
 

@@ -142,7 +142,7 @@ class Sweeper:
     def _one_by_one(self, states: Ints, bound: str) -> Floats:
         found = np.empty(len(states))
         for i, s in enumerate(states):
-            found[i] = getattr(Passing(self.facts, self._mask(s)), bound)().value
+            found[i] = getattr(Passing(self.facts, self._mask(s), rounded=True), bound)().value
             self._tell(1)
         return found
 

@@ -67,15 +67,14 @@ class Arena:
 
 def _leaving(graph: Graph, data: NDArray[Any]) -> NDArray[Any]:
     """(nnz,) probabilities under the condition that the state is left; 0 for staying, unless that is certain."""
-    choice = np.repeat(np.arange(graph.n_choices), np.diff(graph.indptr))
-    stays = graph.indices == graph.choice_state[choice]
-    sometimes = stays & (np.diff(graph.indptr)[choice] > 1)
-    if not sometimes.any():
+    sizes = np.diff(graph.indptr)
+    stays = graph.indices == np.repeat(graph.choice_state, sizes)
+    stays &= np.repeat(sizes > 1, sizes)
+    if not stays.any():
         return data
-    nothing = data[0] * 0
-    moved = np.where(sometimes, nothing, data)
-    rows = np.unique(choice[sometimes])
+    staying = np.add.reduceat(stays, graph.indptr[:-1]) > 0
+    moved = np.where(stays, data[0] * 0, data)
     total = np.add.reduceat(moved, graph.indptr[:-1])
-    touched = np.isin(choice, rows)
-    moved[touched] = moved[touched] / total[choice[touched]]
+    touched = np.repeat(staying, sizes)
+    moved[touched] = moved[touched] / np.repeat(total, sizes)[touched]
     return moved
