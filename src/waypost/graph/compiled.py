@@ -12,7 +12,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any
 
-WORTH_COMPILING = 60_000  # basic steps: a few ten milliseconds of plain Python; importing numba alone takes 700 ms
+WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 
 
 class Kernel:
@@ -41,19 +41,27 @@ class Kernel:
     @cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code for this kernel and the kernels it calls."""
+        return self._compiled(cache=True)
+
+    @cached_property
+    def inner(self) -> Callable[..., Any]:
+        """The same to be called by other kernels: Python cannot, which makes compiling quicker."""
+        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+    def _compiled(self, **options: bool) -> Callable[..., Any]:
         import numba
 
         plain = self.plain
         if not isinstance(plain, FunctionType):  # pragma: no cover - kernels are plain functions
             raise TypeError("a kernel is a plain function")
         names = {
-            k: v.compiled if isinstance(v, Kernel) and v is not self else v
+            k: v.inner if isinstance(v, Kernel) else v
             for k, v in plain.__globals__.items()
             if k in plain.__code__.co_names or k.startswith("__")
         }
         twin = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, plain.__closure__)
         twin.__module__ = plain.__module__
-        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(twin)
+        compiled: Callable[..., Any] = numba.njit(nogil=True, **options)(twin)
         return compiled
 
     def sized(self, work: float) -> Callable[..., Any]:

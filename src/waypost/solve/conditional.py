@@ -19,6 +19,8 @@ from waypost.graph import Ints, Mask
 from waypost.solve.arena import Arena
 from waypost.solve.rewards import Payoff, best_rewards
 
+ROUNDING = 1e-14  # relative: a smaller gain of the ratio is none
+
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
@@ -58,6 +60,7 @@ def best_ratio(
 
     `gain` and `loss` are at least 0 and matter on `terminal` states only.
     """
+    enough = arena.one if arena.exact else 1 + ROUNDING
     weights = arena.one, arena.zero
     earned: Payoff | None = None
     best: Ratio | None = None
@@ -73,7 +76,7 @@ def best_ratio(
             initial=earned,
         )
         found = Ratio.at(start, earned)
-        if best is not None and (found.gain <= arena.zero or found.value <= best.value):
+        if best is not None and not found.gain * best.loss > best.gain * found.loss * enough:
             return best
         best = found
         weights = best.complement, best.value

@@ -30,6 +30,7 @@ CERTIFIED = 1e-12  # the relative error that a certificate must exclude
 
 _HANDFUL = 8  # so few states are cut out at once
 _MODERATE = 100  # so few are cut out where sweeps are slow
+_LARGE = 1_500  # more states are certified to one digit less
 _COARSE, _FINEST = 1e-3, 1e-15  # strategies are compared from rough values first
 _PATIENCE = 400  # sweeps
 _EPS = 2.220446049250313e-16
@@ -67,7 +68,7 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
     """
     for k in range(start, len(pointer) - 1):
         active = 0
-        x = 0
+        x = members[pointer[k]]
         for i in range(pointer[k], pointer[k + 1]):
             if not problem.terminal[members[i]]:
                 active += 1
@@ -80,21 +81,22 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
         if alone or (slow[k] and active > _MODERATE):
             return k
         block = np.empty(active, np.int64)
+        first = np.empty(active, np.int64)
         n = 0
         for i in range(pointer[k], pointer[k + 1]):
             y = members[i]
             if not problem.terminal[y]:
                 block[n] = y
+                first[n] = earned.choice[y]
                 place[y] = n
                 n += 1
         settled = False
         if active > _HANDFUL and not slow[k]:
-            first = earned.choice[block]
             settled = _settle_by_sweeps(block, problem, earned, place)
-            if not settled:
-                slow[k] = True
-                if not _leaves(block, problem, earned, place):
-                    earned.choice[block] = first
+            slow[k] = not settled
+            if not settled and not _leaves(block, problem, earned, place):
+                for i in range(active):
+                    earned.choice[block[i]] = first[i]
         if not settled and active <= _MODERATE:
             _settle_dense(block, problem, earned, place)
             settled = True
@@ -186,7 +188,8 @@ def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def
     loss = np.zeros(n)
     while True:
         for i in range(n):
-            matrix[i, :] = 0.0
+            for j in range(n):
+                matrix[i, j] = 0.0
             leaving[i] = 1.0
             gain[i] = 0.0
             loss[i] = 0.0
@@ -232,15 +235,26 @@ def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def
 @kernel
 def _settle_by_sweeps(block, problem, earned, place):  # type: ignore[no-untyped-def]
     """Policy iteration on a component, evaluated by sweeps; False if they are too slow for a certificate."""
+    n = len(block)
+    patience = _PATIENCE + n // 10
+    last = np.zeros((n, 2))
+    step = np.zeros((n, 2))
     tolerance = _COARSE
     sweeps = 0
     while True:
         change = 1.0
+        rounds = 0
         while change > tolerance:
-            if sweeps == _PATIENCE:
+            if sweeps == patience:
                 return False
             sweeps += 1
+            rounds += 1
             change = _sweep(block, problem, earned)
+            if rounds == 16:  # what has become 0 would die out for ever, and never be 0
+                _clear(block, problem, earned.gain, earned.choice, place)
+                _clear(block, problem, earned.loss, earned.choice, place)
+            if rounds % 8 >= 5:
+                _leap(block, earned, last, step, rounds % 8 == 7 and change > tolerance)
         if not _improve(block, problem, earned, max(problem.tie, 10.0 * tolerance)):
             if tolerance <= _FINEST:
                 return _certified(block, problem, earned, place, change)
@@ -248,26 +262,79 @@ def _settle_by_sweeps(block, problem, earned, place):  # type: ignore[no-untyped
 
 
 @kernel
-def _leaves(block, problem, earned, place):  # type: ignore[no-untyped-def]
-    """Whether the strategy leaves the component from everywhere."""
-    leaves = np.zeros(len(block), np.bool_)
-    missing = len(block)
-    found = True
-    while found and missing > 0:
-        found = False
+def _leap(block, earned, last, step, leap):  # type: ignore[no-untyped-def]
+    """Remember what a sweep changed; where one change is `t` times the one before, leap to where that leads (Aitken).
+
+    The slowest part of the error dies out like ``t ** k``: it is what remains after some sweeps.
+    """
+    for column in range(2):
+        values = earned.gain if column == 0 else earned.loss
+        along = 0.0
+        before = 0.0
         for i in range(len(block)):
-            c = earned.choice[block[i]]
-            gone = c < 0
-            if not gone and not leaves[i]:
+            value = values[block[i]]
+            if value > 0.0:
+                moved = (value - last[i, column]) / value
+                was = step[i, column] / value
+                along += moved * was
+                before += was * was
+        ratio = along / before if before > 0.0 else 0.0
+        further = ratio / (1.0 - ratio) if leap and 0.0 < ratio < 1.0 else 0.0
+        for i in range(len(block)):
+            value = values[block[i]]
+            step[i, column] = value - last[i, column]
+            if further > 0.0 and value > 0.0:
+                values[block[i]] = max(value + further * step[i, column], 0.5 * value)
+            last[i, column] = value
+
+
+@kernel
+def _clear(block, problem, values, choice, place):  # type: ignore[no-untyped-def]
+    """Set to 0 what a strategy earns where it never gets to anything positive."""
+    positive = np.zeros(len(block), np.bool_)
+    for i in range(len(block)):
+        c = choice[block[i]]
+        if c >= 0:
+            for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                y = problem.indices[e]
+                positive[i] |= place[y] < 0 and problem.data[e] * values[y] > 0.0
+    _spread(block, problem, choice, place, positive)
+    for i in range(len(block)):
+        if not positive[i]:
+            values[block[i]] = 0.0
+
+
+@kernel
+def _leaves(block, problem, earned, place):  # type: ignore[no-untyped-def]
+    """Whether the strategy leaves the component, or stops, from everywhere."""
+    leaving = np.zeros(len(block), np.bool_)
+    for i in range(len(block)):
+        c = earned.choice[block[i]]
+        leaving[i] = c < 0
+        if c >= 0:
+            for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                leaving[i] |= place[problem.indices[e]] < 0 and problem.data[e] > 0.0
+    return _spread(block, problem, earned.choice, place, leaving) == len(block)
+
+
+@kernel
+def _spread(block, problem, choice, place, marked):  # type: ignore[no-untyped-def]
+    """Mark whatever gets to what is marked, within the component; return how many are."""
+    found = True
+    total = 0
+    while found:
+        found = False
+        total = 0
+        for i in range(len(block)):
+            c = choice[block[i]]
+            if c >= 0 and not marked[i]:
                 for e in range(problem.indptr[c], problem.indptr[c + 1]):
                     j = place[problem.indices[e]]
-                    if (j < 0 or leaves[j]) and problem.data[e] > 0.0:
-                        gone = True
-            if gone and not leaves[i]:
-                leaves[i] = True
-                missing -= 1
-                found = True
-    return missing == 0
+                    if j >= 0 and marked[j] and problem.data[e] > 0.0:
+                        marked[i] = True
+                        found = True
+            total += marked[i]
+    return total
 
 
 @kernel
@@ -293,40 +360,42 @@ def _sweep(block, problem, earned):  # type: ignore[no-untyped-def]
 
 @kernel
 def _certified(block, problem, earned, place, change):  # type: ignore[no-untyped-def]
-    """Whether what the last sweep changed proves gains and losses right: find the vectors ``w``, by sweeps too."""
+    """Whether what the last sweep changed proves gains and losses right: find a vector ``w`` for each."""
     n = len(block)
-    weight = np.empty((n, 2))
     longest = 0
-    for i in range(n):
-        weight[i, 0] = earned.gain[block[i]]
-        weight[i, 1] = earned.loss[block[i]]
-        c = earned.choice[block[i]]
+    for x in block:
+        c = earned.choice[x]
         if c >= 0:
             longest = max(longest, problem.indptr[c + 1] - problem.indptr[c])
     moved = change + (longest + 2) * _EPS
-    for k in range(_PATIENCE):
-        least = np.inf  # of (w - Q w) / x before this sweep
-        greatest = 0.0  # of w / x
+    enough = CERTIFIED if n <= _LARGE else 10.0 * CERTIFIED
+    weight = np.empty(n)
+    onward = np.empty(n)  # Q w
+    for column in range(2):
+        values = earned.gain if column == 0 else earned.loss
         for i in range(n):
-            x = block[i]
-            gain = 0.0
-            loss = 0.0
-            c = earned.choice[x]
-            if c >= 0:
-                for e in range(problem.indptr[c], problem.indptr[c + 1]):
-                    j = place[problem.indices[e]]
-                    if j >= 0:
-                        gain += problem.data[e] * weight[j, 0]
-                        loss += problem.data[e] * weight[j, 1]
-            if earned.gain[x] > 0.0:
-                least = min(least, (weight[i, 0] - gain) / earned.gain[x])
-                greatest = max(greatest, weight[i, 0] / earned.gain[x])
-            if earned.loss[x] > 0.0:
-                least = min(least, (weight[i, 1] - loss) / earned.loss[x])
-                greatest = max(greatest, weight[i, 1] / earned.loss[x])
-            if k % 4 < 3:
-                weight[i, 0] = gain + earned.gain[x]
-                weight[i, 1] = loss + earned.loss[x]
-        if k % 4 == 3 and least > 0.0 and moved * greatest <= CERTIFIED * least:
-            return True
-    return False
+            weight[i] = values[block[i]]
+        found = False
+        for _ in range(_PATIENCE):
+            least = np.inf  # of (w - Q w) / x
+            greatest = 0.0  # of w / x
+            for i in range(n):
+                value = values[block[i]]
+                if value > 0.0:
+                    onward[i] = 0.0
+                    c = earned.choice[block[i]]
+                    for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                        j = place[problem.indices[e]]
+                        if j >= 0:
+                            onward[i] += problem.data[e] * weight[j]
+                    least = min(least, (weight[i] - onward[i]) / value)
+                    greatest = max(greatest, weight[i] / value)
+            if moved * greatest <= enough * least:
+                found = True
+                break
+            for i in range(n):
+                if values[block[i]] > 0.0:
+                    weight[i] = onward[i] + values[block[i]]
+        if not found:
+            return False
+    return True

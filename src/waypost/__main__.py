@@ -1,0 +1,5 @@
+"""``python -m waypost``: the command line."""
+
+from waypost.cli import main
+
+main()
