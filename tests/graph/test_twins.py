@@ -71,3 +71,37 @@ def test_a_long_chain_that_starts_again_is_taken_apart_at_once():
     graph = Graph(np.arange(n + 1), 2 * np.arange(n + 1), successors.ravel())
     number, inner = end_components(graph)
     assert np.flatnonzero(number >= 0).tolist() == np.flatnonzero(inner).tolist() == [n - 1]
+
+
+@compiled.kernel
+def doubled(numbers):
+    """Twice every number."""
+    result = numbers.copy()
+    for i in range(len(numbers)):
+        result[i] = 2 * numbers[i]
+    return result
+
+
+def test_a_kernel_that_was_compiled_stays_so():
+    """Small work runs as it is; once somebody compiled, nobody goes back."""
+    assert doubled.sized(1) is doubled.plain
+    with compiled.eagerly():
+        assert doubled.sized(1) is doubled.compiled
+    assert doubled.sized(1) is doubled.compiled
+    assert doubled.sized(0) is doubled.plain  # rationals
+    assert doubled.compiled(np.arange(3)).tolist() == [0, 2, 4]
+
+
+def test_a_machine_that_keeps_nothing_compiles_all_the_same(monkeypatch):
+    """Without a place for its cache numba refuses; we do without."""
+    asked = []
+
+    def refusing(self, **options):
+        asked.append(options)
+        if options["cache"]:
+            raise RuntimeError("no locator available")
+        return self.plain
+
+    monkeypatch.setattr(compiled.Kernel, "_compiled", refusing)
+    assert compiled.kernel(len).compiled("abc") == 3
+    assert asked == [{"cache": True}, {"cache": False}]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from math import inf
 from types import FunctionType
 from typing import Any
 
@@ -42,7 +43,10 @@ class Kernel:
     @cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code for this kernel and the kernels it calls."""
-        return self._compiled(cache=True)
+        try:
+            return self._compiled(cache=True)
+        except RuntimeError:  # nowhere to keep it: no home, and installed where nobody may write
+            return self._compiled(cache=False)
 
     @cached_property
     def inner(self) -> Callable[..., Any]:
@@ -70,18 +74,15 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        return self.compiled if self.spent > WORTH_COMPILING else self.plain
+        if not self.spent > WORTH_COMPILING:
+            return self.plain
+        self.spent = inf  # once compiled, always
+        return self.compiled
 
 
 @contextmanager
 def eagerly() -> Iterator[None]:
-    """Compile every kernel used within, however small the work: what is measured afterwards meets no compiler.
-
-    >>> double = kernel(lambda number: 2 * number)
-    >>> with eagerly():
-    ...     double.sized(1) is double.compiled
-    True
-    """
+    """Compile every kernel used within, however small the work: what is measured afterwards meets no compiler."""
     global WORTH_COMPILING  # noqa: PLW0603 - the one setting of this room
     before, WORTH_COMPILING = WORTH_COMPILING, 0
     try:
