@@ -73,6 +73,16 @@ def test_a_large_component_is_settled_as_by_sparse_factors(leaving, monkeypatch)
         np.testing.assert_allclose(found, right, rtol=1e-10, atol=0)
 
 
+@pytest.mark.parametrize("leaving", PACES[:3], ids=["brisk", "slow", "slower"])
+def test_the_order_of_questions_does_not_show(leaving):
+    """To the last bit: no question learns from the one before."""
+    mdp = house(30, leaving, 4)
+    asked = [f"a{i}" for i in range(1, 30, 4)] + [f"b{i}" for i in range(0, 30, 4)]
+    forth = waypost.state_importance(mdp, target="won", scope="all", states=asked).to_dict()
+    back = waypost.state_importance(mdp, target="won", scope="all", states=asked[::-1]).to_dict()
+    assert {name: forth[name] for name in asked} == {name: back[name] for name in asked}
+
+
 def walk(n: int, leaving: float) -> tuple[Problem, Payoff, np.ndarray, np.ndarray]:
     """A ring of n states, left from the first with some probability; what it earns is a guess: 0.7 everywhere."""
     on = {f"s{i}": {"go": {f"s{(i + 1) % n}": Fraction(1)}} for i in range(n)}

@@ -28,7 +28,7 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
-    slow: Mask  # (K,) components that sweeps do not settle, as `settle` finds out
+    slow: Mask  # (K,) components that sweeps do not settle, as the first problem finds out
     gathered: dict[int, Any] = field(default_factory=dict)  # those of them that are large, kept apart by `direct`
     solved: dict[int, Any] = field(default_factory=dict)  # and the factors of their last systems, by `chains`
 

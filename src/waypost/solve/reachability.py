@@ -95,12 +95,13 @@ class Reach:
         """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
         sure, nearer = almost_surely(arena.graph, self.target, enabled=self.enabled)
-        decided = sure | ~self.possible
-        terminal = decided | self.untouched
+        terminal = sure | ~self.possible | self.untouched
         gain = np.where(sure, arena.one, arena.zero)
         if self.known is not None:
             gain = np.where(self.untouched, self.known.max.values, gain)
-        found = best_rewards(arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled)
+        found = best_rewards(
+            arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled, first=self.known is None
+        )
         values = found.gain if arena.exact else _strictly_between(found.gain, zero=~self.possible, one=sure)
         choice = np.where(sure, nearer, found.choice)
         return Optimum(values, self._where_untouched(choice, "max"))

@@ -41,13 +41,15 @@ def best_rewards(
     weights: tuple[Any, Any] | None = None,
     enabled: Mask | None = None,
     initial: Payoff | None = None,
+    first: bool = False,
 ) -> Payoff:
     """Best expected terminal reward from every state, and a strategy with it.
 
     `gain` and `loss` are at least 0 and matter on `terminal` states only; left out, they are 0. A state that is neither
     terminal nor may stop must not be able to avoid those states for ever. `initial` is what a strategy earns that
     certainly gets to a terminal or stopping state, with this gain and loss, whatever the weights; without it one is
-    laid towards the gains.
+    laid towards the gains. The `first` problem in an arena finds out which components are slow, for all that follow:
+    they must not learn from each other, or the order of questions would show in the last digits.
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -69,11 +71,11 @@ def best_rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
         gain_weight, loss_weight, tie=arena.zero if arena.exact else TIE, zero=arena.zero,
     )  # fmt: skip
-    _settle_all(arena, problem, earned)
+    _settle_all(arena, problem, earned, arena.slow if first else arena.slow.copy())
     return earned
 
 
-def _settle_all(arena: Arena, problem: Problem, earned: Payoff) -> None:
+def _settle_all(arena: Arena, problem: Problem, earned: Payoff, slow: Mask) -> None:
     """Settle every component; what the compiled loop cannot, it hands back."""
     parts = arena.components
     run = settle.sized(0 if arena.exact else arena.graph.size)
@@ -81,7 +83,7 @@ def _settle_all(arena: Arena, problem: Problem, earned: Payoff) -> None:
     place = np.full(arena.graph.n_states, -1)
     k = 0
     while True:
-        k = run(k, alone, parts.pointer, parts.members, arena.slow, place, problem, earned)
+        k = run(k, alone, parts.pointer, parts.members, slow, place, problem, earned)
         if k == len(parts):
             return
         members = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
