@@ -17,6 +17,7 @@ from waypost.formats.graphs import from_networkx, to_networkx
 from waypost.formats.prism_flat import read_flat_prism
 from waypost.formats.prism_writer import prism_text
 from waypost.formats.umb import read_umb, write_umb
+from waypost.model import MDP
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,13 @@ def test_explicit_files_keep_everything_but_counts(mdp, folder):
 def test_drn_keeps_everything_but_counts_and_empty_labels(mdp):
     mdp = mdp.with_labels({name: mask for name, mask in mdp.labels.items() if mask.any()})
     assert_same(mdp, read_drn(write_drn(mdp), exact=mdp.exact is not None), counts=False)
+
+
+@pytest.mark.parametrize("label", ["!", "!0.5", "[x]", "//", "init", '"', "a b"])
+def test_drn_takes_no_label_for_something_else(label):
+    """Storm writes exit rates behind an exclamation mark, rewards in brackets, comments behind slashes."""
+    mdp = MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a", labels={label: ["b"]})
+    assert read_drn(write_drn(mdp)).labels[label].tolist() == [False, True]
 
 
 @given(mdp=mdps())

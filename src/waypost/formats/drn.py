@@ -41,7 +41,7 @@ from waypost.errors import FormatError
 from waypost.formats.lexical import distinct_actions, fraction, whole
 from waypost.model import MDP
 
-_PLAIN = re.compile(r"[^\s\"\[\]/]+")
+_PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
 _REWARD = re.compile(r"\s*\[[^\]]*\]\s*$")
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+')
 _BETWEEN = re.compile(r"\s*\t&\s*")  # Storm writes valuations as x=1<tab>& y=2

@@ -26,7 +26,7 @@ from waypost.graph import Ints, Mask, distances
 from waypost.solve.arena import Arena
 from waypost.solve.direct import settle_directly
 from waypost.solve.rational import solve_fixpoint
-from waypost.solve.settle import STOP, TIE, Payoff, Problem, settle
+from waypost.solve.settle import MODERATE, STOP, TIE, Payoff, Problem, settle, settle_dense
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
@@ -90,9 +90,17 @@ def _settle_all(arena: Arena, problem: Problem, earned: Payoff, slow: Mask) -> N
         block = np.sort(members[~problem.terminal[members]])
         if arena.exact:
             _settle_exactly(problem, earned, block.tolist())
-        else:
+        elif not (len(block) <= MODERATE and _settled_dense(problem, earned, block, place)):
             settle_directly(arena, problem, earned, block, place)
         k += 1
+
+
+def _settled_dense(problem: Problem, earned: Payoff, block: Ints, place: Ints) -> bool:
+    """Settle a small component by cutting out its states; False if that does not end."""
+    place[block] = np.arange(len(block))
+    settled = settle_dense.sized(4 * len(block) ** 2)(block, problem, earned, place)
+    place[block] = -1
+    return bool(settled)
 
 
 def _towards(arena: Arena, terminal: Mask, gain: NDArray[Any] | None, may_stop: Mask, enabled: Mask) -> Ints:

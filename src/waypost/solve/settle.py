@@ -29,10 +29,12 @@ TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 CERTIFIED = 1e-12  # the relative error that a certificate must exclude
 
 _HANDFUL = 8  # so few states are cut out at once
-_MODERATE = 100  # so few are cut out where sweeps are slow
+MODERATE = 100  # so few are cut out where sweeps are slow
 _LARGE = 1_500  # more states are certified to one digit less
 _COARSE, _FINEST = 1e-3, 1e-15  # strategies are compared from rough values first
 _PATIENCE = 400  # sweeps
+_HARDLY = 1e-4  # a smaller probability of leaving before the first state is met again makes a component slow
+_GAP_TIE = 1e-12  # relative to the gaps
 _EPS = 2.220446049250313e-16
 
 
@@ -64,7 +66,8 @@ class Payoff(NamedTuple):
 def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:  # type: ignore[no-untyped-def]
     """Settle components from number `start` on; return the number of one that is too much for here, or the end.
 
-    With `alone` only single states are settled. `slow` remembers components that sweeps do not settle.
+    With `alone` only single states are settled, and larger components left to the caller. `slow` remembers components
+    that sweeps do not settle.
     """
     for k in range(start, len(pointer) - 1):
         active = 0
@@ -78,7 +81,7 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
         if active == 1:
             _settle_single(x, problem, earned)
             continue
-        if alone or (slow[k] and active > _MODERATE):
+        if alone or (slow[k] and active > MODERATE):
             return k
         block = np.empty(active, np.int64)
         first = np.empty(active, np.int64)
@@ -97,9 +100,8 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
             if not settled and not _leaves(block, problem, earned, place):
                 for i in range(active):
                     earned.choice[block[i]] = first[i]
-        if not settled and active <= _MODERATE:
-            _settle_dense(block, problem, earned, place)
-            settled = True
+        if not settled and active <= MODERATE:
+            settled = settle_dense(block, problem, earned, place)
         for y in block:
             place[y] = -1
         if not settled:
@@ -176,17 +178,36 @@ def _improve(block, problem, earned, margin):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def]
+def settle_dense(block, problem, earned, place) -> bool:  # type: ignore[no-untyped-def]
     """Policy iteration on a small component; `place` is the position of its states, and -1 elsewhere.
 
-    States are cut out one after the other, and nothing is subtracted: a diagonal is the sum of the ways out.
+    States are cut out one after the other, and nothing is subtracted: a diagonal is the sum of the ways out. Where the
+    component is hardly ever left, all its states are worth nearly the same, and choices are compared by the *gaps*
+    (`_improve_by_gaps`), unless that leads into a cycle that is never left: then it was rounding. False, and the first
+    strategy again, if it does not come to an end.
     """
+    n = len(block)
+    first = np.empty(n, np.int64)
+    for i in range(n):
+        first[i] = earned.choice[block[i]]
+    for by_gaps in (True, False):
+        if _cut_out(block, problem, earned, place, by_gaps):
+            return True
+        for i in range(n):
+            earned.choice[block[i]] = first[i]
+    return False
+
+
+@kernel
+def _cut_out(block, problem, earned, place, by_gaps):  # type: ignore[no-untyped-def]
+    """Policy iteration by elimination; False if a strategy never leaves, or there are too many."""
     n = len(block)
     matrix = np.zeros((n, n))
     leaving = np.zeros(n)  # probability of leaving the component at once
+    total = np.zeros(n)
     gain = np.zeros(n)
     loss = np.zeros(n)
-    while True:
+    for _ in range(_PATIENCE):
         for i in range(n):
             for j in range(n):
                 matrix[i, j] = 0.0
@@ -206,14 +227,16 @@ def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def
                         gain[i] += problem.data[e] * earned.gain[y]
                         loss[i] += problem.data[e] * earned.loss[y]
         for i in range(n - 1, -1, -1):
-            total = leaving[i]
+            total[i] = leaving[i]
             for j in range(i):
-                total += matrix[i, j]
-            leaving[i] /= total
-            gain[i] /= total
-            loss[i] /= total
+                total[i] += matrix[i, j]
+            if not total[i] > 0.0:
+                return False
+            leaving[i] /= total[i]
+            gain[i] /= total[i]
+            loss[i] /= total[i]
             for j in range(i):
-                matrix[i, j] /= total
+                matrix[i, j] /= total[i]
             for r in range(i):
                 weight = matrix[r, i]
                 if weight > 0.0:
@@ -228,8 +251,67 @@ def _settle_dense(block, problem, earned, place):  # type: ignore[no-untyped-def
                 loss[i] += matrix[i, j] * loss[j]
             earned.gain[block[i]] = gain[i]
             earned.loss[block[i]] = loss[i]
-        if not _improve(block, problem, earned, problem.tie):
-            return
+        if by_gaps and total[0] < _HARDLY:
+            if not _improve_by_gaps(block, problem, earned, place, matrix, total):
+                return True
+        elif not _improve(block, problem, earned, problem.tie):
+            return True
+    return False
+
+
+@kernel
+def _improve_by_gaps(block, problem, earned, place, matrix, total):  # type: ignore[no-untyped-def]
+    """`_improve` where a component is hardly ever left: small differences count, for they are met again and again.
+
+    What a state is worth more than the first one, ``g(x) = w(x) - w(x0)``, has equations of its own, with ``g(x0) = 0``
+    and ``w - w(x0)`` outside. A run gets to ``x0`` or outside soon, so these lose no digits, however rarely the
+    component is left; and ``sum_y P(c, y) (g(y) - g(x))`` is what a choice is better.
+    """
+    n = len(block)
+    gap = np.zeros(n)
+    level = problem.gain_weight * earned.gain[block[0]] - problem.loss_weight * earned.loss[block[0]]
+    for i in range(1, n):
+        c = earned.choice[block[i]]
+        if c < 0:
+            gap[i] = -level
+        else:
+            for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                y = problem.indices[e]
+                if place[y] < 0:
+                    worth = problem.gain_weight * earned.gain[y] - problem.loss_weight * earned.loss[y]
+                    gap[i] += problem.data[e] * (worth - level)
+    for i in range(n - 1, 0, -1):  # the columns of the eliminated matrix still hold what was passed on
+        gap[i] /= total[i]
+        for r in range(1, i):
+            gap[r] += matrix[r, i] * gap[i]
+    for i in range(1, n):
+        for j in range(1, i):
+            gap[i] += matrix[i, j] * gap[j]
+    switched = False
+    for i in range(n):
+        x = block[i]
+        best = 0.0
+        if problem.may_stop[x] and earned.choice[x] >= 0 and -level - gap[i] > _GAP_TIE * (abs(level) + abs(gap[i])):
+            best = -level - gap[i]
+            earned.choice[x] = -1
+            switched = True
+        for c in range(problem.first_choice[x], problem.first_choice[x + 1]):
+            if problem.enabled[c]:
+                better = 0.0
+                size = 0.0
+                for e in range(problem.indptr[c], problem.indptr[c + 1]):
+                    y = problem.indices[e]
+                    if place[y] >= 0:
+                        there = gap[place[y]]
+                    else:
+                        there = problem.gain_weight * earned.gain[y] - problem.loss_weight * earned.loss[y] - level
+                    better += problem.data[e] * (there - gap[i])
+                    size += problem.data[e] * (abs(there) + abs(gap[i]))
+                if better > best + _GAP_TIE * size:
+                    best = better
+                    earned.choice[x] = c
+                    switched = True
+    return switched
 
 
 @kernel
