@@ -87,11 +87,11 @@ def _settle_all(arena: Arena, problem: Problem, earned: Payoff, slow: Mask) -> N
         if k == len(parts):
             return
         members = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
-        block = np.sort(members[~problem.terminal[members]])
+        block = members[~problem.terminal[members]]
         if arena.exact:
             _settle_exactly(problem, earned, block.tolist())
         elif not (len(block) <= MODERATE and _settled_dense(problem, earned, block, place)):
-            settle_directly(arena, problem, earned, block, place)
+            settle_directly(arena, problem, earned, np.sort(block), place)
         k += 1
 
 

@@ -7,11 +7,11 @@ a closed cycle the average of ``P w - w`` is zero, yet a switched state would ma
 is found in one of three ways:
 
 * a single state: one division;
-* a handful of states: cut out one after the other, adding only (Grassmann, Taksar, Heyman 1985);
 * more: by sweeps, ``x <- Q x + c`` state by state, which is quick where runs soon leave. The result counts only with a
   *certificate*: a vector ``w > 0`` with ``w - Q w >= k x`` for some ``k > 0``. If one more sweep would move no ``x`` by
-  more than its share ``r``, then ``|x - exact| <= (r / k) w``. No closed cycle has such a ``w``. Where sweeps are too
-  slow, a component of moderate size is cut out state by state, and a large one left to `direct`.
+  more than its share ``r``, then ``|x - exact| <= (r / k) w``. No closed cycle has such a ``w``;
+* where sweeps are too slow: the states of a small component are cut out one after the other, adding only (Grassmann,
+  Taksar, Heyman 1985), and a large one is left to `direct`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 CERTIFIED = 1e-12  # the relative error that a certificate must exclude
 
-_HANDFUL = 8  # so few states are cut out at once
-MODERATE = 100  # so few are cut out where sweeps are slow
+MODERATE = 100  # so few states are cut out where sweeps are slow
 _LARGE = 1_500  # more states are certified to one digit less
 _COARSE, _FINEST = 1e-3, 1e-15  # strategies are compared from rough values first
 _PATIENCE = 400  # sweeps
@@ -66,8 +65,8 @@ class Payoff(NamedTuple):
 def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:  # type: ignore[no-untyped-def]
     """Settle components from number `start` on; return the number of one that is too much for here, or the end.
 
-    With `alone` only single states are settled, and larger components left to the caller. `slow` remembers components
-    that sweeps do not settle.
+    With `alone` only single states are settled. `slow` remembers components that sweeps do not settle: they are left to
+    the caller, who has `settle_dense` for small ones.
     """
     for k in range(start, len(pointer) - 1):
         active = 0
@@ -81,7 +80,7 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
         if active == 1:
             _settle_single(x, problem, earned)
             continue
-        if alone or (slow[k] and active > MODERATE):
+        if alone or slow[k]:
             return k
         block = np.empty(active, np.int64)
         first = np.empty(active, np.int64)
@@ -93,18 +92,14 @@ def settle(start, alone, pointer, members, slow, place, problem, earned) -> int:
                 first[n] = earned.choice[y]
                 place[y] = n
                 n += 1
-        settled = False
-        if active > _HANDFUL and not slow[k]:
-            settled = _settle_by_sweeps(block, problem, earned, place)
-            slow[k] = not settled
-            if not settled and not _leaves(block, problem, earned, place):
-                for i in range(active):
-                    earned.choice[block[i]] = first[i]
-        if not settled and active <= MODERATE:
-            settled = settle_dense(block, problem, earned, place)
+        settled = _settle_by_sweeps(block, problem, earned, place)
+        if not settled and not _leaves(block, problem, earned, place):
+            for i in range(active):
+                earned.choice[block[i]] = first[i]
         for y in block:
             place[y] = -1
         if not settled:
+            slow[k] = True
             return k
     return len(pointer) - 1
 
