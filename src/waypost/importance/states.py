@@ -37,14 +37,15 @@ class Question:
     name: str
     scope: Scope
     exact: bool
+    known: Reach | None = None  # the target in this model, where another question has it already
 
     @classmethod
-    def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool) -> Question:
+    def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool, known: Reach | None = None) -> Question:
         """Resolve names, and make sure that importance is defined."""
         if not isinstance(scope, Strategy) and scope not in ("all", "optimal"):
             raise WaypostError(f"scope is 'all', 'optimal' or a Strategy, not {scope!r}")
         names = target if isinstance(target, str) else list(target)
-        question = cls(mdp, mdp.where(names), describe_target(names), scope, exact)
+        question = cls(mdp, mdp.where(names), describe_target(names), scope, exact, known)
         if not question.facts.reach.possible[question.facts.start]:
             who = "this strategy never" if isinstance(scope, Strategy) else "no strategy"
             raise UndefinedImportanceError(
@@ -71,7 +72,7 @@ class Question:
         """Graph facts, in the model or in the strategy's chain."""
         if self.chain is not None:
             return Facts(self.chain.reach, self.chain.start)
-        reach = Reach.of(self.mdp, self.target, exact=self.exact)
+        reach = Reach.of(self.mdp, self.target, exact=self.exact) if self.known is None else self.known
         return Facts(reach, self.mdp.initial, optimal=self.scope == "optimal")
 
     def passing(self, states: Mask) -> Passing:
@@ -208,9 +209,9 @@ def explain(
     asked = asked_states(mdp, states)
     target = target if isinstance(target, str) else list(target)
     wanted: list[Scope] = [*scopes, *([] if strategy is None else [strategy])]
-    questions = [Question.of(mdp, target=target, scope=scope, exact=exact) for scope in wanted]
     base = Question.of(mdp, target=target, scope="all", exact=exact)
     reach = base.facts.reach
+    questions = [Question.of(mdp, target=target, scope=scope, exact=exact, known=reach) for scope in wanted]
     return Explanation(
         mdp=mdp,
         target=base.name,
