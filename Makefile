@@ -62,6 +62,6 @@ demo-log: install  ## from a made-up event log to scores, offline
 DATA ?= ../shared/data
 
 qcomp: install  ## our reachability beside published values and Storm's; writes docs/qcomp.md
-	$(BIN)/python -m waypost.experiments.qcomp $(DATA)/models/qcomp --output docs/qcomp.md
+	$(BIN)/python -m waypost.paper.studies.qcomp $(DATA)/models/qcomp --output docs/qcomp.md
 
 .PHONY: qcomp

@@ -13,7 +13,7 @@ import torch
 from stable_baselines3 import A2C
 
 import waypost
-from waypost.formats.rollouts import Episode, Trace, count_mdp, rollouts
+from waypost.environments.rollouts import Episode, Trace, count_mdp, rollouts
 from waypost.learn import learn_mdp, observed_strategy
 
 

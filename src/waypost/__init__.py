@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from waypost.cases import case
+    from waypost.environments import count_mdp, explore, rollouts
     from waypost.errors import WaypostError
-    from waypost.formats import explore, read_mdp, write_mdp
-    from waypost.formats.rollouts import count_mdp, rollouts
+    from waypost.formats import read_mdp, write_mdp
     from waypost.formats.strategies import read_strategy, write_strategy
     from waypost.importance import (
         Bounds,
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
         path_importance,
         state_importance,
     )
-    from waypost.learn import bootstrap, learn_mdp, observed_strategy
+    from waypost.learn import learn_mdp, observed_strategy
     from waypost.logs import read_log
     from waypost.model import MDP, Strategy
     from waypost.solve import reachability
+    from waypost.uncertainty import bootstrap
 
 __all__ = [
     "MDP",
@@ -65,17 +66,17 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "MDP": "waypost.model",
     "Strategy": "waypost.model",
     "WaypostError": "waypost.errors",
-    "bootstrap": "waypost.learn",
+    "bootstrap": "waypost.uncertainty",
     "case": "waypost.cases",
-    "count_mdp": "waypost.formats.rollouts",
-    "explore": "waypost.formats",
+    "count_mdp": "waypost.environments",
+    "explore": "waypost.environments",
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",
     "reachability": "waypost.solve",
     "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
     "read_strategy": "waypost.formats.strategies",
-    "rollouts": "waypost.formats.rollouts",
+    "rollouts": "waypost.environments",
     "write_mdp": "waypost.formats",
     "write_strategy": "waypost.formats.strategies",
 }

@@ -25,9 +25,9 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
 
     A full run takes some minutes and wants a quiet machine. The exit code is 1 if the tools disagree anywhere.
     """
-    from waypost.experiments.bench import Plan, data_folder, growth, names, run, storm
-    from waypost.experiments.bench.machine import machine
-    from waypost.experiments.bench.report import save
+    from waypost.paper.bench import Plan, data_folder, growth, names, run, storm
+    from waypost.paper.bench.machine import machine
+    from waypost.paper.bench.report import save
 
     if show_names:
         click.echo("\n".join(names()))
@@ -62,7 +62,7 @@ def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> Non
     from rich.table import Table
     from rich.text import Text
 
-    from waypost.experiments.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
+    from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
 
     console = Console()
     console.print(Text(", ".join(f"{key} {value}" for key, value in facts.items())))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from waypost.encodings import Limits, SolverName
-from waypost.experiments.reports import write_reports
-from waypost.experiments.running import Settings, run
-from waypost.experiments.studies import STUDIES, TARGET, VARIANTS
+from waypost.paper.encodings import Limits, SolverName
+from waypost.paper.studies.reports import write_reports
+from waypost.paper.studies.running import Settings, run
+from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 
 
 @click.command("reproduce")

@@ -12,7 +12,7 @@ import numpy as np
 
 from waypost.cli.source import Loaded
 from waypost.errors import WaypostError
-from waypost.learn import Resampled, bootstrap
+from waypost.uncertainty import Resampled, bootstrap
 
 
 def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from waypost.environments import from_gymnasium
 from waypost.errors import FormatError
 from waypost.formats.automata import from_aalpy
 from waypost.formats.dot import write_dot
 from waypost.formats.drn import read_drn, write_drn
-from waypost.formats.environments import explore, from_gymnasium
 from waypost.formats.explicit import SUFFIXES, read_explicit, write_explicit
 from waypost.formats.graphs import from_networkx, to_networkx
 from waypost.formats.jsonfile import SCHEMA, read_json, write_json
@@ -27,9 +27,7 @@ from waypost.model import MDP
 
 __all__ = [
     "SCHEMA",
-    "explore",
     "from_aalpy",
-    "from_gymnasium",
     "from_networkx",
     "from_tensor",
     "prism_text",

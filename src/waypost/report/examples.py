@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from waypost.learn import Prepared
-from waypost.learn.bootstrap import output_of
 from waypost.logs.log import CASE
 from waypost.model import MDP
+from waypost.uncertainty.bootstrap import output_of
 
 Steps = dict[tuple[str, str], int]
 

@@ -1,0 +1,121 @@
+"""Storm as a peer: its conditional query, looped over states and bounds, each query within a time limit."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from waypost.errors import WaypostError
+from waypost.paper.bench import storm_child
+
+REACH = 'Pmax=? [F "target"]'
+
+
+@dataclass
+class Answers:
+    """What Storm said to a list of queries."""
+
+    seconds: list[list[float]]  # per query, one number per round; the time limit where it was met
+    values: list[float]  # per query; NaN where it was not answered
+    reading: float = math.nan
+    megabytes: float = math.nan
+    unanswered: set[int] = field(default_factory=set)  # queries that met the time limit
+
+    @property
+    def best_round(self) -> float:
+        """Seconds of the fastest round over all queries."""
+        return min(sum(query[r] for query in self.seconds) for r in range(min(map(len, self.seconds))))
+
+
+def is_there() -> bool:
+    """Whether stormpy is installed."""
+    return importlib.util.find_spec("stormpy") is not None
+
+
+def conditional(label: str, bound: str) -> str:
+    """Importance of the state with a label, in a model with absorbing target; `bound` is "min" or "max"."""
+    return f'P{bound}=? [F "{label}" || F "target"]'
+
+
+def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1) -> Answers:
+    """Ask Storm; a query that takes longer than `limit` seconds is given up and the next one asked.
+
+    Building the model has ten times as long.
+    """
+    found = Answers([[] for _ in queries], [math.nan] * len(queries))
+    todo = list(range(len(queries)))
+    while todo:
+        done = 0
+        job = {"model": str(model), "queries": [queries[q] for q in todo], "warm": REACH, "rounds": rounds}
+        with _child(job) as lines:
+            found.reading = next_answer(lines, 10 * limit + 60)["reading"]
+            next_answer(lines, limit + 60)  # the plain query that warms up
+            for _ in range(rounds):
+                for q in todo:
+                    try:
+                        answer = next_answer(lines, limit)
+                    except TimeoutError:
+                        break
+                    found.seconds[q].append(answer["seconds"])
+                    found.values[q] = _number(answer["value"])
+                    done += 1
+                else:
+                    continue
+                break
+            else:
+                found.megabytes = next_answer(lines, 60)["megabytes"]
+                return found
+        stuck = todo[done % len(todo)]
+        found.unanswered.add(stuck)
+        found.seconds[stuck] = [limit] * rounds
+        todo = [q for q in todo if q != stuck and len(found.seconds[q]) < rounds]
+        for q in todo:
+            found.seconds[q].clear()
+    return found
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+@contextmanager
+def _child(job: dict[str, Any]) -> Iterator[IO[bytes]]:
+    command = [sys.executable, "-I", storm_child.__file__]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+    ) as child:
+        try:
+            if child.stdin is None or child.stdout is None:  # pragma: no cover - we asked for pipes
+                raise WaypostError("Storm's process has no pipes")
+            child.stdin.write(json.dumps(job).encode())
+            child.stdin.close()
+            yield child.stdout
+        finally:
+            child.kill()
+
+
+def next_answer(pipe: IO[bytes], limit: float) -> dict[str, Any]:
+    """Read one JSON line within `limit` seconds; `TimeoutError` if it does not come."""
+    deadline = time.monotonic() + limit
+    line = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while not line.endswith(b"\n"):
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                raise TimeoutError
+            part = pipe.readline()  # the child writes whole lines
+            if not part:
+                raise WaypostError("Storm broke down in the middle of a benchmark; run it again, or without Storm")
+            line += part
+    answer: dict[str, Any] = json.loads(line)
+    return answer

@@ -1,0 +1,285 @@
+"""The work that is timed, piece by piece: case studies beside Storm, growth with size."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import NameUnknownError, WaypostError
+from waypost.paper.bench import storm
+from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
+from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.synthetic import Shape, synthetic
+
+SMALL = ("GrepS", "BPIC12", "BPIC17")
+SAMPLES = {"spotify1000": 10, "spotify10000": 6}  # states that Storm is asked about
+EPIDEMICS = (6, 8, 10, 12, 15, 19, 24, 30, 40)
+QUICK = ("GrepS", "BPIC12", "spotify1000", "epidemic", "synthetic")
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SHAPES: tuple[Shape, ...] = ("few", "many")
+ALL_STATES = "all states, both bounds, scope all"
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run, how much of it, and where things are."""
+
+    data: Path
+    only: tuple[str, ...] = ()  # names of benchmarks; all of them by default
+    quick: bool = False
+    samples: int | None = None  # states that Storm is asked about where it cannot do all
+    limit: float = 120.0  # seconds for one of Storm's queries
+    use_storm: bool = True
+    tell: Tell = lambda _: None  # progress, one line at a time
+
+    @property
+    def enough(self) -> float:
+        """Seconds for repeating a piece of our work."""
+        return 0.3 if self.quick else 3.0
+
+    def sample_of(self, name: str) -> int:
+        """Storm's sample of a model."""
+        return self.samples or (1 if self.quick else SAMPLES.get(name, 3))
+
+
+def names() -> list[str]:
+    """Everything there is to run, in order."""
+    return [*SMALL, *SAMPLES, "spotify10000-optimal", "epidemic", "synthetic"]
+
+
+def chosen(plan: Plan) -> list[str]:
+    """Names of the benchmarks to run; a mistyped one is an error."""
+    known = {name.casefold(): name for name in names()}
+    for name in plan.only:
+        if name.casefold() not in known:
+            raise NameUnknownError(f"no benchmark {name!r}; there are: {', '.join(names())}")
+    wanted = {name.casefold() for name in plan.only}
+    offered = QUICK if plan.quick and not wanted else names()
+    return [name for name in offered if not wanted or name.casefold() in wanted]
+
+
+@dataclass
+class Result:
+    """What a run found, and what it did not."""
+
+    rows: list[Row] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # what was left out, and why
+    failed: list[str] = field(default_factory=list)  # what broke down
+    interrupted: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything ran to its end and every number that was compared agrees."""
+        return not self.failed and not self.interrupted and all(row.agrees is not False for row in self.rows)
+
+
+def run(plan: Plan) -> Result:
+    """Run the benchmarks one after the other; an interrupted run gives what was done."""
+    result = Result()
+    try:
+        for name in chosen(plan):
+            _run_one(name, plan, result)
+    except KeyboardInterrupt:
+        result.interrupted = True
+    return result
+
+
+def _run_one(name: str, plan: Plan, result: Result) -> None:
+    try:
+        for found in _runner(name)(name, plan):
+            if isinstance(found, str):
+                result.skipped.append(found)
+                plan.tell(found)
+            else:
+                result.rows.append(found)
+                plan.tell(f"{found.name}: {found.work}: {found.ours.seconds:.3g} s")
+    except WaypostError as error:
+        result.failed.append(f"{name}: {error}")
+        plan.tell(result.failed[-1])
+
+
+def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
+    special = {"spotify10000-optimal": _optimal, "epidemic": _epidemics, "synthetic": _synthetics}
+    return special.get(name, _case_study)
+
+
+def _case_study(name: str, plan: Plan) -> Iterator[Row | str]:
+    """Both bounds of every state of a published model; Storm does all of them, or a sample."""
+    source = find_model(name, plan.data)
+    if source is None:
+        yield _missing(name, plan)
+        return
+    sample = None if name in SMALL else plan.sample_of(name)
+    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+        shared = share_file(source, "positive", Path(folder, "model.drn"), sample=sample)
+        plan.tell(f"{name}: Waypost, all {shared.n_states} states")
+        work = {"kind": "states", "target": "target", "scope": "all", "shown": shared.asked}
+        rows, bounds = _ours(plan, {"model": str(shared.path), "works": [work]}, name, [ALL_STATES])
+        row = replace(rows[0], asked=shared.n_states)
+        yield _beside_storm(row, bounds[0], shared, plan, rounds=(2 if plan.quick else 5) if sample is None else 1)
+
+
+def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
+    """All states of the largest model in scope optimal, beside one plain reachability query of Storm's."""
+    model = name.removesuffix("-optimal")
+    source = find_model(model, plan.data)
+    if source is None:
+        yield _missing(model, plan)
+        return
+    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+        shared = share_file(source, "positive", Path(folder, "model.drn"), sample=0)
+        plan.tell(f"{name}: Waypost, all {shared.n_states} states")
+        works = [
+            {"kind": "states", "target": "target", "scope": "optimal", "shown": []},
+            {"kind": "reachability", "target": "target", "optimum": "max"},
+        ]
+        title = "all states, both bounds, scope optimal"
+        rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, model, [title, "Pmax"])
+        row = replace(rows[0], asked=shared.n_states)
+        if not plan.use_storm:
+            yield row
+            return
+        plan.tell(f"{name}: Storm, one query")
+        answers = storm.ask(shared.path, [storm.REACH], limit=plan.limit, rounds=9)
+        yield replace(
+            row,
+            storm=Side(answers.best_round, answers.reading, answers.megabytes),
+            storm_did="one Pmax=? [F target]",
+            one_query=True,
+            unanswered=len(answers.unanswered),
+            **_compared([answers.values[0]], [bounds[1][0][0]]),
+        )
+
+
+def _epidemics(name: str, plan: Plan) -> Iterator[Row | str]:
+    """The epidemic of every population: which stocks of vaccine matter, under optimal strategies."""
+    for n in (10, 12) if plan.quick else EPIDEMICS:
+        plan.tell(f"{name}: E{n}")
+        work = {"kind": "states", "target": "positive", "scope": "optimal", "asked": "first day"}
+        rows, bounds = _ours(plan, {"epidemic": n, "works": [work]}, f"E{n}", ["all (n,1,V), scope optimal"])
+        known = [[0.0, 0.0] if v <= n else [0.0, 1.0] for v in range(2 * n + 1)]
+        note = "the bounds are the known ones" if bounds[0] == known else "THE BOUNDS ARE NOT THE KNOWN ONES"
+        yield replace(rows[0], asked=len(known), series="epidemic", note=note)
+
+
+def _synthetics(name: str, plan: Plan) -> Iterator[Row | str]:
+    """Single questions to models of growing size."""
+    for shape in SHAPES:
+        for n in (10_000,) if plan.quick else SIZES:
+            with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+                plan.tell(f"{name}: {n:,} states, {shape} choices: generating")
+                asked = sampled(n, plan.sample_of(name)).tolist()
+                shared = share(synthetic(n, shape), "goal", Path(folder, "model.drn"), asked)
+                yield from _single_questions(f"{n:,} states, {shape} choices", shape, shared, plan)
+
+
+def _single_questions(title: str, shape: str, shared: Shared, plan: Plan) -> Iterator[Row]:
+    plan.tell(f"synthetic: {title}: Waypost")
+    works = [
+        {"kind": "one", "target": "target", "scope": "all", "shown": shared.asked},
+        {"kind": "path", "target": "target", "scope": "all", "steps": 6},
+        {"kind": "reachability", "target": "target", "optimum": "max"},
+    ]
+    titles = ["one state, both bounds, scope all", "one path, both bounds, scope all", "reachability"]
+    rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, title, titles)
+    one = replace(rows[0], asked=1, series=f"one state, {shape} choices")
+    one = _beside_storm(one, bounds[0], shared, plan, rounds=1)
+    yield _reading(one, shape)
+    yield one
+    yield replace(rows[1], series=f"one path, {shape} choices")
+    yield replace(rows[2], series=f"reachability, {shape} choices")
+
+
+def _reading(row: Row, shape: str) -> Row:
+    """Time of reading the file, which both did before they were asked."""
+    return Row(
+        row.name,
+        "reading the DRN file",
+        row.states,
+        row.transitions,
+        0,
+        replace(row.ours, seconds=row.ours.reading),
+        None if row.storm is None else replace(row.storm, seconds=row.storm.reading),
+        storm_did="reading the same file",
+        series=f"reading, {shape} choices",
+    )
+
+
+def _ours(
+    plan: Plan, job: dict[str, Any], name: str, titles: Sequence[str]
+) -> tuple[list[Row], list[list[list[float]]]]:
+    """Run the works of a job in a child; a row for each, and its numbers."""
+    command = [sys.executable, "-m", "waypost.paper.bench.our_child"]
+    done = subprocess.run(
+        command, input=json.dumps({**job, "enough": plan.enough}).encode(), capture_output=True, check=False
+    )
+    if done.returncode:
+        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise WaypostError(f"{name} broke down: {last[0]}")
+    answer = json.loads(done.stdout)
+    rows = [
+        Row(
+            name=name,
+            work=title,
+            states=answer["states"],
+            transitions=answer["transitions"],
+            asked=0,
+            ours=Side(found["seconds"], answer["reading"], found["megabytes"]),
+        )
+        for title, found in zip(titles, answer["works"], strict=True)
+    ]
+    return rows, [found["bounds"] for found in answer["works"]]
+
+
+def _beside_storm(row: Row, bounds: list[list[float]], shared: Shared, plan: Plan, *, rounds: int) -> Row:
+    """Complete a row with Storm's time for the same bounds, scaled from its sample to all states asked for."""
+    if not plan.use_storm:
+        return row
+    plan.tell(f"{row.name}: Storm, {len(shared.asked)} states")
+    queries = [storm.conditional(f"q{s}", bound) for s in shared.asked for bound in ("min", "max")]
+    try:
+        answers = storm.ask(shared.path, queries, limit=plan.limit, rounds=rounds)
+    except TimeoutError:
+        return replace(row, note=f"Storm did not build the model within {10 * plan.limit + 60:g} s")
+    k = len(shared.asked)
+    per_state = np.array(answers.seconds).min(axis=1).reshape(k, 2).sum(axis=1)
+    scaled = row.asked != k
+    return replace(
+        row,
+        storm=Side(row.asked / k * answers.best_round, answers.reading, answers.megabytes),
+        storm_did=_loop(row, k),
+        extrapolated=scaled and row.asked > k,
+        spread=_spread(per_state) if scaled else None,
+        unanswered=len(answers.unanswered),
+        **_compared(answers.values, [x for pair in bounds for x in pair]),
+    )
+
+
+def _loop(row: Row, k: int) -> str:
+    if row.asked == 1:
+        return f"both queries, mean of {k} state{'s' * (k > 1)}"
+    return "loop over all states" if row.asked == k else f"loop over {k} of {row.asked:,} states, extrapolated"
+
+
+def _spread(seconds: Any) -> float | None:
+    """Standard error of a mean, relative to it."""
+    return float(seconds.std(ddof=1) / math.sqrt(len(seconds)) / seconds.mean()) if len(seconds) > 1 else None
+
+
+def _compared(theirs: Sequence[float], ours: Sequence[float]) -> dict[str, Any]:
+    differences = [abs(a - b) for a, b in zip(theirs, ours, strict=True) if not math.isnan(a)]
+    return {"compared": len(differences), "difference": max(differences, default=None)}
+
+
+def _missing(name: str, plan: Plan) -> str:
+    return f"{name}: skipped, its model is not under {plan.data} (say where with --data or WAYPOST_DATA)"

@@ -1,0 +1,68 @@
+"""LP*: the paper's mixed-integer linear encoding (Sect. 5), as printed and with an ordering that is really held.
+
+Deterministic strategies are enough among reachability-optimal ones (Lemma 4), so ``p_sa`` is binary, and Bellman's
+equations become inequalities that only the choice taken has to meet (Eq. 9 to 11).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.paper.encodings.ordering import hold_order, hold_order_in_components
+from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.program import Draft, Program, Reading, Sense
+from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+
+BIG_M = 1e16  # the paper's
+
+Ordering = Literal["paper", "tight", "indicator"]
+
+
+def lp_star(
+    product: Product,
+    sense: Sense,
+    *,
+    optimum: float,
+    conserving: NDArray[np.bool_],
+    ordering: Ordering = "paper",
+    big_m: float = BIG_M,
+) -> tuple[Program, Variables, Reading]:
+    """Probability of the target via the state, over deterministic strategies that reach it with probability `optimum`.
+
+    ``ordering="paper"`` is Eq. 11 with `big_m`; ``"tight"`` orders only inside end components of `conserving` choices,
+    with an M computed from the model; ``"indicator"`` does the same with indicator constraints and no M at all.
+
+    Departs from the paper in these last two: only conserving choices are allowed, all that an optimal strategy uses,
+    and as nothing can then be claimed that is not reached, Eq. 8 is left out, whose last digits solvers stumble over:
+    an upper bound maximises what reaches t⊤, a lower bound what reaches t⊥.
+    """
+    draft = Draft()
+    relevant = None if ordering == "paper" else product.reaches[VIA] | product.reaches[BYPASS]
+    variables = Variables.of(product, draft, integer=True, relevant=relevant)
+    via, bypass = variables.start
+    if ordering == "paper":
+        draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
+    for copy in (VIA, BYPASS):
+        for x in variables.unknown(copy):
+            for choice in product.choices(x):
+                gap = variables.reach(x, copy) + variables.after(choice, copy) * -1.0
+                j = variables.taken.get(choice)
+                if j is None:
+                    draft.row(gap.terms, upper=-gap.constant)
+                else:
+                    draft.row([*gap.terms, (j, 1.0)], upper=1.0 - gap.constant)
+    if ordering == "paper":
+        hold_order(variables, big_m=big_m)
+    else:
+        for choice, j in variables.taken.items():
+            if not conserving[choice]:
+                draft.upper[j] = 0.0
+        hold_order_in_components(variables, conserving, indicator=ordering == "indicator")
+        if sense == "min":
+            draft.objective("max", [(bypass, 1.0)])
+            return draft.program(), variables, Reading(optimum, complement=True)
+    draft.objective(sense, [(via, 1.0)])
+    return draft.program(), variables, Reading(optimum)

@@ -1,0 +1,151 @@
+"""State orderings: what keeps an encoding from idling in a circle and claiming that it arrives.
+
+Paper, Sect. 5, Eq. 7 and 11 (after Wimmer et al. 2012): ``tau_s + 1 <= sum delta(s,a,s') tau_s'`` for the choice taken
+in every state that is not terminal, so that from every state a terminal one is reached.
+
+It is enough to ask this inside the maximal end components, with everything outside at level 0: a strategy that leaves
+every end component cannot stay anywhere but in terminal states. There the least level has a bound from the model, the
+expected number of steps until a component is left through the exit that is hardest to get to: the tight ``M``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import end_components
+from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+
+Mask = NDArray[np.bool_]
+LEVELS = 1e6  # how far levels may be apart in QP to the letter, where products need bounded variables
+
+
+def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
+    """Order the states as QP does: the step is weighted by the probability of the choice.
+
+    *Everywhere* is to the letter, with levels far apart; else the order is kept in end components alone, where their
+    depth is known and the levels stay small enough for a solver to tell them apart.
+    """
+    product, draft = variables.product, variables.draft
+    if everywhere:
+        component = np.where(product.terminal | product.target, -1, 0)
+        level = dict(enumerate(draft.variables(product.mdp.n_states, lower=-LEVELS, upper=LEVELS)))
+    else:
+        enabled = np.ones(product.mdp.n_choices, bool)
+        component, inner = components(product, enabled)
+        level = {}
+        for k in range(int(component.max(initial=-1)) + 1):
+            members = np.flatnonzero(component == k)
+            depth = deepest_level(product, members, inner, enabled)
+            level.update(zip(members.tolist(), draft.variables(len(members), lower=-depth, upper=0.0), strict=True))
+    for x in np.flatnonzero(component >= 0).tolist():
+        products: list[tuple[int, int, float]] = []
+        terms: list[tuple[int, float]] = [(level[x], -1.0)]
+        for choice in product.choices(x):
+            j = variables.taken.get(choice)
+            for y, p in product.successors(choice):
+                if everywhere or component[y] == component[x]:
+                    if j is None:
+                        terms.append((level[y], p))
+                    else:
+                        products.append((j, level[y], p))
+        draft.quadratic(products, terms, lower=1.0)
+
+
+def hold_order(variables: Variables, *, big_m: float) -> None:
+    """Order the states as LP* does, with a big M that lifts the condition from choices not taken (Eq. 11)."""
+    product, draft = variables.product, variables.draft
+    level = draft.variables(product.mdp.n_states, lower=-np.inf)
+    for x in np.flatnonzero(~(product.terminal | product.target)).tolist():
+        for choice in product.choices(x):
+            terms = [(level[y], p) for y, p in product.successors(choice)] + [(level[x], -1.0)]
+            j = variables.taken.get(choice)
+            if j is None:
+                draft.row(terms, lower=1.0)
+            else:
+                draft.row([*terms, (j, -big_m)], lower=1.0 - big_m)
+
+
+def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: bool) -> float:
+    """Order the states of each end component by tight levels; returns the greatest M used."""
+    product, draft = variables.product, variables.draft
+    component, inner = components(product, enabled)
+    greatest = 0.0
+    for k in range(int(component.max(initial=-1)) + 1):
+        members = np.flatnonzero(component == k)
+        depth = deepest_level(product, members, inner, enabled)
+        level = dict(zip(members.tolist(), draft.variables(len(members), lower=-depth, upper=0.0), strict=True))
+        greatest = max(greatest, depth + 1.0)
+        for x in members.tolist():
+            for choice in (c for c in product.choices(x) if enabled[c]):
+                inside = [(level[y], -p) for y, p in product.successors(choice) if y in level]
+                _order_one(variables, choice, [(level[x], 1.0), *inside], depth, indicator=indicator)
+    return greatest
+
+
+def _order_one(
+    variables: Variables, choice: int, terms: list[tuple[int, float]], depth: float, *, indicator: bool
+) -> None:
+    """``sum terms <= -1`` whenever the choice is taken; not taken, the left side is at most `depth`."""
+    j = variables.taken.get(choice)
+    if j is None:
+        variables.draft.row(terms, upper=-1.0)
+    elif indicator:
+        variables.draft.indicator(j, terms, upper=-1.0)
+    else:
+        variables.draft.row([*terms, (j, depth + 1.0)], upper=depth)
+
+
+def components(product: Product, enabled: Mask) -> tuple[NDArray[np.int64], Mask]:
+    """Maximal end components among the states that still can reach the target, and the choices that stay in them."""
+    alive = (product.reaches[VIA] | product.reaches[BYPASS]) & ~product.target
+    return end_components(product.graph, inside=alive, enabled=enabled)
+
+
+def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, enabled: Mask) -> float:
+    """Return a number of steps within which the component can be left through whichever exit one likes, in the mean.
+
+    From every member to every exit state by the quickest strategy inside, then once through the exit; a choice that
+    leaves only sometimes is tried until it does.
+    """
+    owner = product.mdp.choice_state
+    leaving = np.flatnonzero(enabled & ~inner & np.isin(owner, members))
+    deepest = 0.0
+    rows = product.mdp.transitions
+    for e in np.unique(owner[leaving]).tolist():
+        steps = float(_quickest(product, members, inner, e).max())
+        back = max(float(rows[[c]][:, members].sum()) for c in leaving[owner[leaving] == e].tolist())
+        deepest = max(deepest, (steps + 1.0) / (1.0 - back))
+    return deepest + 1.0
+
+
+def _quickest(product: Product, members: NDArray[np.int64], inner: Mask, goal: int) -> NDArray[np.float64]:
+    """(members,) least expected number of steps to `goal` inside an end component, by policy iteration."""
+    place = {x: i for i, x in enumerate(members.tolist())}
+    choices = [c for c in np.flatnonzero(inner).tolist() if int(product.mdp.choice_state[c]) in place]
+    owner = np.array([place[int(product.mdp.choice_state[c])] for c in choices])
+    step = product.mdp.transitions[choices][:, members].toarray()
+    away = owner != place[goal]
+    step, owner = step[away], owner[away]
+    n = len(members)
+    # a first strategy that arrives: choices by increasing distance from the goal
+    policy = np.full(n, -1)
+    near = np.arange(n) == place[goal]
+    while not near.all():
+        fresh = np.flatnonzero((step @ near > 0) & ~near[owner])
+        policy[owner[fresh]] = fresh
+        near[owner[fresh]] = True
+    others = np.flatnonzero(np.arange(n) != place[goal])
+    expected = np.zeros(n)
+    while True:
+        chain = step[policy[others]][:, others]
+        expected[others] = np.linalg.solve(np.eye(len(others)) - chain, np.ones(len(others)))
+        cost = 1.0 + step @ expected
+        better = cost < expected[owner] * (1 - 1e-12) - 1e-12
+        if not better.any():
+            return expected
+        for c in np.flatnonzero(better).tolist():
+            current = policy[owner[c]]
+            if cost[c] < cost[current]:
+                policy[owner[c]] = c

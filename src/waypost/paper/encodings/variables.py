@@ -1,0 +1,113 @@
+"""The variables all encodings share: who is taken, and who reaches which copy of the target.
+
+Paper, Sect. 5: ``p_sa`` is the probability of a choice, ``p_{s,t⊤}`` and ``p_{s,t⊥}`` those of reaching either copy.
+What is known beforehand gets no variable: a lone choice is taken, a target is reached, and where a copy of the target
+cannot be reached (graph analysis, as the paper allows) its probability is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.program import Draft
+
+Copy = int  # 0: t⊤, via; 1: t⊥, bypass
+VIA, BYPASS = 0, 1
+
+
+@dataclass(frozen=True)
+class Form:
+    """A constant and linear terms."""
+
+    constant: float
+    terms: tuple[tuple[int, float], ...] = ()
+
+    def __add__(self, other: Form) -> Form:
+        return Form(self.constant + other.constant, self.terms + other.terms)
+
+    def __mul__(self, factor: float) -> Form:
+        return Form(self.constant * factor, tuple((j, a * factor) for j, a in self.terms))
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """Variables of a product in a draft."""
+
+    product: Product
+    draft: Draft
+    taken: dict[int, int]  # choice -> variable; choices of states with a single one have none
+    reached: tuple[dict[int, int], dict[int, int]]  # per copy of the target: state -> variable
+
+    @classmethod
+    def of(cls, product: Product, draft: Draft, *, integer: bool, relevant: np.ndarray | None = None) -> Variables:
+        """Add the variables to the draft, with ``sum_a p_sa = 1`` (Eq. 2); only `relevant` states choose."""
+        taken: dict[int, int] = {}
+        relevant = ~product.target if relevant is None else relevant & ~product.target
+        for x in np.flatnonzero(relevant).tolist():
+            choices = product.choices(x)
+            if len(choices) > 1:
+                positions = draft.variables(len(choices), upper=1.0, integer=integer)
+                taken.update(zip(choices, positions, strict=True))
+                draft.row([(j, 1.0) for j in positions], lower=1.0, upper=1.0)
+        reached: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        start = product.mdp.initial
+        for copy in (VIA, BYPASS):
+            known = ~product.reaches[copy] | product.target
+            for x in np.flatnonzero(~known).tolist():
+                reached[copy][x] = draft.variable(upper=1.0)
+            if known[start]:  # the objective speaks of it, so it has a variable although its value is known
+                value = float((product.via, product.bypass)[copy][start])
+                reached[copy][start] = draft.variable(lower=value, upper=value)
+        return cls(product, draft, taken, reached)
+
+    @property
+    def start(self) -> tuple[int, int]:
+        """Variables of reaching t⊤ and t⊥ from the initial state."""
+        return self.reached[VIA][self.product.mdp.initial], self.reached[BYPASS][self.product.mdp.initial]
+
+    def reach(self, x: int, copy: Copy) -> Form:
+        """Probability of reaching a copy of the target from a state."""
+        if x in self.reached[copy]:
+            return Form(0.0, ((self.reached[copy][x], 1.0),))
+        return Form(float((self.product.via, self.product.bypass)[copy][x]))
+
+    def after(self, choice: int, copy: Copy) -> Form:
+        """Probability of reaching a copy of the target after a choice: ``sum delta(s,a,s') p_{s',t}``."""
+        total = Form(0.0)
+        for y, p in self.product.successors(choice):
+            total = total + self.reach(y, copy) * p
+        return total
+
+    def unknown(self, copy: Copy) -> list[int]:
+        """States whose probability is a variable, targets excluded (Eq. 6 speaks about these)."""
+        return [x for x in self.reached[copy] if not self.product.target[x]]
+
+    def strategy(self, values: np.ndarray) -> np.ndarray:
+        """(C',) the probability of each choice of the product in a solution, cleaned of solver dust.
+
+        A state that had no say takes its first choice.
+        """
+        probabilities = np.zeros(self.product.mdp.n_choices)
+        probabilities[self.product.mdp.first_choice[:-1]] = 1.0
+        for choice in self.taken:
+            probabilities[choice] = 0.0
+        for choice, j in self.taken.items():
+            probabilities[choice] = float(np.clip(values[j], 0.0, 1.0))
+        return cleaned(self.product, probabilities)
+
+
+DUST = 1e-6  # choices taken less often than this are a solver's tolerance, not a decision
+
+
+def cleaned(product: Product, probabilities: np.ndarray) -> np.ndarray:
+    """Choice probabilities without dust, summing to 1 in every state."""
+    kept = np.where(probabilities < DUST, 0.0, probabilities)
+    kept = np.where(kept > 1 - DUST, 1.0, kept)
+    sums = np.bincount(product.mdp.choice_state, weights=kept, minlength=product.mdp.n_states)
+    empty = np.flatnonzero(sums == 0)
+    kept[product.mdp.first_choice[:-1][empty]] = 1.0
+    sums[empty] = 1.0
+    return np.asarray(kept / sums[product.mdp.choice_state])

@@ -1,0 +1,257 @@
+"""QComp: our reachability against published values and against Storm, on real models.
+
+``make qcomp`` runs every ``prob-reach`` row of ``REFERENCE.csv`` (the QComp benchmark set's results) up to a number of
+states, and prints what the tool answered, what is published, and how long each took.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import FormatError, WaypostError, require
+from waypost.formats import read_umb
+from waypost.formats.storm import with_fractions
+from waypost.formats.storm_worker import Refusal, build, fraction_texts, parse
+from waypost.formats.writing import write_text
+from waypost.model import MDP
+from waypost.solve import reachability
+
+Mask = NDArray[np.bool_]
+ABOUT = (
+    "Made by `make qcomp`. *States* are those of the whole model, built by Storm. *Difference* is that of our float to "
+    "the published value; *exact* tells whether the answer in rationals is the published fraction. Both times are for "
+    "the query alone, on the same machine: Storm with its default method and precision (1e-6), Waypost to rounding."
+)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One published result."""
+
+    folder: Path
+    family: str
+    file: str  # the model
+    properties: str | None  # the file with the properties, if it is another
+    constants: dict[str, Any]
+    states: int
+    name: str  # of the property
+    value: Fraction | float  # as published; True means probability 1
+    is_exact: bool  # published as a fraction, or a plain 0 or 1
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        given = ",".join(f"{key}={value}" for key, value in self.constants.items())
+        return f"{Path(self.file).stem}{f'({given})' if given else ''} {self.name}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Our answer beside the published one and Storm's."""
+
+    benchmark: Benchmark
+    n_states: int
+    ours: float
+    storm: float
+    seconds: float
+    storm_seconds: float
+    exact: Fraction | None  # our answer in exact arithmetic, where it was asked for
+    exact_seconds: float | None
+
+    @property
+    def difference(self) -> float:
+        """How far our float is from the published value."""
+        return abs(self.ours - float(self.benchmark.value))
+
+    @property
+    def agrees(self) -> bool:
+        """To 1e-6, and in exact arithmetic exactly."""
+        same = self.exact is None or self.exact == self.benchmark.value or not self.benchmark.is_exact
+        return self.difference <= 1e-6 and same
+
+
+def benchmarks(folder: Path, *, largest: int) -> Iterator[Benchmark]:
+    """Read the published reachability results on models of at most `largest` states."""
+    with (folder / "REFERENCE.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["property_type"] != "prob-reach" or int(row["states"]) > largest:
+                continue
+            originals = row["original_files"].split(";")
+            symbolic = row["original_language"] == "PRISM"
+            plain = row["value"] in ("True", "1", "0")
+            value = Fraction(1) if row["value"] == "True" else Fraction(row["exact"] or row["value"])
+            yield Benchmark(
+                folder=folder / row["family"],
+                family=row["family"],
+                file=originals[0] if symbolic else row["jani_file"],
+                properties=originals[1] if symbolic else None,
+                constants=json.loads(row["open_params"]),
+                states=int(row["states"]),
+                name=row["property"],
+                value=value,
+                is_exact=bool(row["exact"]) or plain,
+            )
+
+
+def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
+    """Compute one published result with our engine and with Storm."""
+    stormpy = require("stormpy", "storm", "reading QComp's models")
+    try:
+        program, found = parse(str(benchmark.folder / benchmark.file), benchmark.constants)
+        if benchmark.properties is not None:
+            found = stormpy.parse_properties((benchmark.folder / benchmark.properties).read_text(), program)
+        asked = next(p for p in found if p.get_name() == benchmark.name)
+        # asked twice: with a single property Storm stops building at its target
+        model = build(program, exact=False, properties=[asked, asked])
+    except (Refusal, RuntimeError, StopIteration) as error:
+        raise FormatError(f"{benchmark.title}: {error or 'there is no such property'}") from None
+    formula = asked.get_raw_formula()
+    optimum, allowed, target = _question(stormpy, model, formula)
+    plain = _as_mdp(model)
+    mdp = _until(plain, allowed, target)
+    started = time.perf_counter()
+    ours = float(reachability(mdp, target="target", optimum=optimum)[mdp.initial])
+    seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    storm = float(stormpy.model_checking(model, _as_query(stormpy, formula)).get_value(mdp.initial))
+    storm_seconds = time.perf_counter() - started
+    exactly, exact_seconds = None, None
+    if mdp.n_states <= exact_up_to:
+        texts = fraction_texts(build(program, exact=True, properties=[asked, asked]))
+        precise = _until(with_fractions(plain, [Fraction(text) for text in texts], benchmark.file), allowed, target)
+        started = time.perf_counter()
+        exactly = reachability(precise, target="target", optimum=optimum, exact=True)[precise.initial]
+        exact_seconds = time.perf_counter() - started
+    return Comparison(benchmark, mdp.n_states, ours, storm, seconds, storm_seconds, exactly, exact_seconds)
+
+
+def _question(stormpy: Any, model: Any, formula: Any) -> tuple[Literal["max", "min"], Mask, Mask]:
+    """Take ``Pmax=? [a U b]`` apart: the optimum, where `a` holds, where `b` holds. ``P>=1`` asks for the minimum."""
+    path = formula.subformula
+    until = path.is_until_formula
+    target = _mask(stormpy, model, path.right_subformula if until else path.subformula)
+    allowed = _mask(stormpy, model, path.left_subformula) if until else np.ones(len(target), bool)
+    least = formula.has_bound or "MIN" in str(formula.optimality_type).upper()
+    return "min" if least else "max", allowed, target
+
+
+def _as_query(stormpy: Any, formula: Any) -> Any:
+    if not formula.has_bound:
+        return formula
+    query = formula.clone()
+    query.remove_bound()
+    query.set_optimality_type(stormpy.developer.OptimizationDirection.MINIMIZE)
+    return query
+
+
+def _mask(stormpy: Any, model: Any, formula: Any) -> Mask:
+    mask = np.zeros(model.nr_states, bool)
+    mask[list(stormpy.model_checking(model, formula).get_truth_values_vector())] = True
+    return mask
+
+
+def _as_mdp(model: Any) -> MDP:
+    from stormpy.io import export_to_umb
+
+    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+        export_to_umb(model, f"{folder}/model.umb")
+        return read_umb(f"{folder}/model.umb")
+
+
+def _until(mdp: MDP, allowed: Mask, target: Mask) -> MDP:
+    """Stop where `allowed` no longer holds: reaching the target afterwards does not count."""
+    lost = ~allowed & ~target
+    choice = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
+    kept = ~lost[mdp.choice_state]
+    renumbered = np.cumsum(kept) - 1
+    entries = kept[choice]
+    first = np.concatenate([[0], np.cumsum(np.where(lost, 0, np.diff(mdp.first_choice)))])
+    return MDP.from_triplets(
+        renumbered[choice[entries]],
+        mdp.transitions.indices[entries],
+        mdp.transitions.data[entries],
+        first_choice=first,
+        states=mdp.states,
+        actions=[action for action, keep in zip(mdp.actions, kept.tolist(), strict=True) if keep],
+        initial=mdp.initial,
+        labels={"target": target},
+        exact=None if mdp.exact is None else list(mdp.exact[entries]),
+    )
+
+
+def table(rows: Sequence[Comparison]) -> str:
+    """Format the comparisons as Markdown.
+
+    ``exact`` says whether the answer in exact arithmetic is the published fraction.
+    """
+    head = "| model and property | states | published | difference | Waypost s | Storm s | exact | exact s |"
+    lines = [head, "|---|--:|--:|--:|--:|--:|---|--:|"]
+    for row in rows:
+        if row.exact is None:
+            exact = ""
+        elif not row.benchmark.is_exact:
+            exact = "no fraction published"
+        else:
+            exact = "equal" if row.exact == row.benchmark.value else f"**{row.exact}**"
+        cells = [
+            row.benchmark.title,
+            f"{row.n_states:,}",
+            f"{float(row.benchmark.value):.10g}",
+            f"{row.difference:.1e}" if row.difference else "0",
+            f"{row.seconds:.3f}",
+            f"{row.storm_seconds:.3f}",
+            exact,
+            "" if row.exact_seconds is None else f"{row.exact_seconds:.3f}",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the comparison as a program."""
+    parser = argparse.ArgumentParser(prog="python -m waypost.paper.studies.qcomp", description="Compare with QComp.")
+    parser.add_argument("folder", type=Path, help="where REFERENCE.csv is")
+    parser.add_argument("--largest", type=int, default=200_000, help="states, as published")
+    parser.add_argument("--exact-up-to", type=int, default=10_000, help="states; exact arithmetic beyond is skipped")
+    parser.add_argument("--output", type=Path, help="write the table to this file as well")
+    options = parser.parse_args(arguments)
+    rows, failed = [], 0
+    for benchmark in benchmarks(options.folder, largest=options.largest):
+        try:
+            rows.append(compare(benchmark, exact_up_to=options.exact_up_to))
+        except WaypostError as error:
+            failed += 1
+            sys.stderr.write(f"FAILED {error}\n")
+            continue
+        sys.stderr.write(f"{'ok    ' if rows[-1].agrees else 'DIFFERS'} {benchmark.title} {rows[-1].seconds:.2f} s\n")
+    agree = sum(row.agrees for row in rows)
+    worst = max((row.difference for row in rows), default=0.0)
+    equal = [row for row in rows if row.exact is not None and row.benchmark.is_exact]
+    families = len({row.benchmark.family for row in rows})
+    summary = (
+        f"{agree} of {len(rows) + failed} published values in {families} families agree to 1e-6 "
+        f"(greatest difference {worst:.1e}); "
+        f"{sum(row.exact == row.benchmark.value for row in equal)} of {len(equal)} fractions agree exactly."
+    )
+    text = f"{table(rows)}\n\n{summary}\n"
+    sys.stdout.write(text)
+    if options.output is not None:
+        write_text(options.output, f"# QComp: published reachability values\n\n{ABOUT}\n\n{summary}\n\n{table(rows)}\n")
+    return 0 if agree == len(rows) + failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,229 @@
+"""Running a study: engine and encodings side by side, within a budget, taken up where it was left."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from waypost.graph.compiled import eagerly
+from waypost.importance import Bounds, state_importance
+from waypost.importance.results import Number
+from waypost.model import MDP
+from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
+from waypost.paper.studies.records import Engine, Journal, Record, Truth
+from waypost.paper.studies.studies import TARGET, VARIANTS, Study, Variant, model_of, states_of, without_qp
+
+EXACT_UP_TO = 200  # states; larger models are judged by the engine in floats, which is certified to about 1e-12
+SWEEPS = 3  # the engine is measured so often, after one sweep that is not counted: everything is compiled then
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run may take."""
+
+    limits: Limits
+    sample: int | None = None  # states per model
+    states: tuple[str, ...] = ()  # only these, where any are named
+    jobs: int = 1
+    budget: float | None = None  # seconds for the whole run; what does not fit is left for the next
+    data: Path = Path()
+    target: str = TARGET
+    solver: SolverName | None = None  # instead of each variant's own
+
+
+@dataclass(frozen=True)
+class Question:
+    """One bound to be measured."""
+
+    model: str
+    mdp: MDP
+    variant: Variant
+    state: str
+    sense: Sense
+    exact: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All measurements of a study, and how many did not fit into the budget."""
+
+    study: Study
+    settings: Settings
+    records: list[Record]
+    engine: list[Engine]
+    left: int
+
+
+Scope = Literal["all", "optimal"]
+Progress = Callable[[int, int], None]
+
+
+def run(study: Study, settings: Settings, directory: Path, progress: Progress = lambda _done, _all: None) -> Outcome:
+    """Measure what is not yet in the files in `directory`, which all studies share, and return what this one needs."""
+    engine = Journal(Engine, directory / "engine.csv")
+    truths = Journal(Truth, directory / "exact.csv")
+    journal = Journal(Record, directory / "measurements.csv")
+    questions: list[Question] = []
+    for name in study.models:
+        mdp = model_of(name, settings.data)
+        states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
+        variants = [VARIANTS[v] for v in study.variants if not without_qp(name, v)]
+        scopes = sorted({SCOPE[v.encoding] for v in variants})
+        found = {scope: _swept(mdp, name, scope, settings, engine, truths) for scope in scopes}
+        questions += _questions(name, mdp, variants, states, study.senses, found)
+    limit, tolerance = settings.limits.seconds, settings.limits.tolerance
+    known = {record.key for record in journal}
+    wanted = [(q.model, q.variant.name, q.sense, q.state, limit, tolerance) for q in questions]
+    open_ones = [q for q, key in zip(questions, wanted, strict=True) if key not in known]
+    deadline = None if settings.budget is None else time.perf_counter() + settings.budget
+    left = _measured(open_ones, settings, journal, deadline, progress)
+    asked = set(wanted)
+    return Outcome(study, settings, [r for r in journal if r.key in asked], list(engine), left)
+
+
+def _swept(
+    mdp: MDP, name: str, scope: Scope, settings: Settings, engine: Journal[Engine], truths: Journal[Truth]
+) -> Mapping[str, Bounds]:
+    """Measure the engine on every state the paper asked about, sample or not: it answers all of them together.
+
+    Returns what claims are held against: exact values, or for larger models those of the engine in floats.
+    """
+    target = settings.target
+    states = list(dict.fromkeys([*states_of(name, mdp), *settings.states]))
+    with eagerly():
+        state_importance(mdp, target=target, scope=scope, states=states)
+    taken = []
+    for _ in range(SWEEPS):
+        started = time.perf_counter()
+        found = state_importance(mdp, target=target, scope=scope, states=states).to_dict()
+        taken.append(time.perf_counter() - started)
+    right, truth = None, found
+    if mdp.n_states <= EXACT_UP_TO:
+        truth = _truth(mdp, name, scope, target, states, truths)
+        right = sum(_near(found[s].lower, truth[s].lower) + _near(found[s].upper, truth[s].upper) for s in states)
+    for seconds in taken:
+        engine.add(Engine(name, scope, len(states), seconds, right))
+    return truth
+
+
+def _near(a: Number, b: Number) -> bool:
+    return abs(float(a) - float(b)) <= RIGHT
+
+
+def _truth(
+    mdp: MDP, name: str, scope: Scope, target: str, states: Sequence[str], truths: Journal[Truth]
+) -> Mapping[str, Bounds]:
+    """Bounds by exact arithmetic, computed once and kept."""
+    size = int(mdp.transitions.nnz)
+    known = {t.state: Bounds(t.lower, t.upper) for t in truths if (t.model, t.size, t.scope) == (name, size, scope)}
+    if not all(s in known for s in states):
+        known = dict(state_importance(mdp, target=target, scope=scope, states=states, exact=True).to_dict())
+        for state, bounds in known.items():
+            truths.add(Truth(name, size, scope, state, float(bounds.lower), float(bounds.upper)))
+    return known
+
+
+def _questions(
+    name: str,
+    mdp: MDP,
+    variants: Iterable[Variant],
+    states: Sequence[str],
+    senses: Sequence[Sense],
+    found: Mapping[Scope, Mapping[str, Bounds]],
+) -> list[Question]:
+    """Questions of one model, state by state, so that a run that is cut short has seen every variant."""
+    questions = []
+    for state in states:
+        for variant in variants:
+            bounds = found[SCOPE[variant.encoding]][state]
+            for sense in senses:
+                exact = float(bounds.lower if sense == "min" else bounds.upper)
+                questions.append(Question(name, mdp, variant, state, sense, exact))
+    return questions
+
+
+def _measured(
+    questions: Sequence[Question],
+    settings: Settings,
+    journal: Journal[Record],
+    deadline: float | None,
+    progress: Progress,
+) -> int:
+    """Measure the questions, `jobs` at a time; returns how many the budget left over."""
+    lock = threading.Lock()
+    pending = iter(_spread(questions))
+    done = 0
+
+    def work() -> None:
+        nonlocal done
+        with Solvers() as solvers:
+            while True:
+                with lock:
+                    over = deadline is not None and time.perf_counter() > deadline
+                    question = None if over else next(pending, None)
+                if question is None:
+                    return
+                record = measure(question, settings, solvers)
+                with lock:
+                    journal.add(record)
+                    done += 1
+                    progress(done, len(questions))
+
+    with ThreadPoolExecutor(max_workers=max(1, settings.jobs)) as pool:
+        for future in [pool.submit(work) for _ in range(max(1, settings.jobs))]:
+            future.result()
+    return len(questions) - done
+
+
+def _spread(questions: Sequence[Question]) -> list[Question]:
+    """Take the models in turn, and their states in a far-flung order: a cut run is a sample, not a beginning."""
+    by_model: dict[str, list[Question]] = {}
+    for question in questions:
+        by_model.setdefault(question.model, []).append(question)
+    keyed = []
+    for group in by_model.values():
+        states = list(dict.fromkeys(q.state for q in group))
+        place = {state: (i * 0.6180339887498949) % 1.0 for i, state in enumerate(states)}
+        keyed += [(place[q.state], q) for q in group]
+    return [question for _, question in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
+    """Measure one bound; LP* goes to HiGHS with a tight M where Gurobi is not to be had, or its licence too small."""
+    variant = replace(question.variant, solver=settings.solver or question.variant.solver)
+    if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
+        variant = without_gurobi(variant)
+    found = _claim(question, variant, settings, solvers)
+    if found.solver == "gurobi" and "size-limited" in found.message:
+        variant = without_gurobi(variant)
+        found = _claim(question, variant, settings, solvers)
+    judged = found.attained
+    importance = None if judged is None else judged.importance
+    return Record(
+        question.model, question.variant.name, question.sense, question.state,
+        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.options.ordering or "",
+        found.status, found.seconds, found.preparation, found.claimed,
+        None if importance is None else float(importance), None if judged is None else float(judged.reachability),
+        question.exact, found.verdict(question.exact), found.message,
+    )  # fmt: skip
+
+
+def without_gurobi(variant: Variant) -> Variant:
+    """Return the same encoding for a free solver: indicators and products need SCIP, M = 1e16 becomes a tight M."""
+    if variant.encoding in ("QP", "QP*") or variant.options.ordering == "indicator":
+        return replace(variant, solver="scip")
+    return replace(variant, solver="highs", options=replace(variant.options, ordering="tight"))
+
+
+def _claim(question: Question, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
+    return claim(
+        question.mdp, variant.encoding, target=settings.target, state=question.state, sense=question.sense,
+        solver=variant.solver, solvers=solvers, limits=settings.limits, options=variant.options,
+        exact=question.mdp.n_states <= EXACT_UP_TO,
+    )  # fmt: skip

@@ -1,0 +1,149 @@
+"""What the paper measured: which models, which states, which encodings make up each of its tables."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from waypost.cases import case, epidemic
+from waypost.errors import FormatError
+from waypost.formats import read_mdp
+from waypost.model import MDP
+from waypost.paper.encodings import Encoding, Options, Sense, SolverName
+
+BOTH: tuple[Sense, ...] = ("min", "max")
+PAPER_FILES = {"GrepS": "greps.prism", "BPIC12": "bpic12.prism", "BPIC17": "bpic17.prism"}
+MSSD_FILES = {"MSSD10": "spotify1000.drn", "MSSD100": "spotify10000.drn"}
+TARGET = "positive"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An encoding as one row of a table runs it."""
+
+    name: str
+    encoding: Encoding
+    solver: SolverName | None = None  # None: chosen by what the program needs
+    options: Options = field(default_factory=Options)
+
+
+VARIANTS: Mapping[str, Variant] = MappingProxyType({
+    variant.name: variant
+    for variant in (
+        Variant("QP", "QP"),
+        Variant("QP*", "QP*"),
+        Variant("LP*", "LP*", "gurobi", Options(ordering="paper")),  # M = 1e16, as published
+        Variant("LP* ordered", "LP*", "highs", Options(ordering="tight")),
+        Variant("LP* tight, Gurobi", "LP*", "gurobi", Options(ordering="tight")),
+        Variant("LP* indicators", "LP*", "gurobi", Options(ordering="indicator")),
+        Variant("LP-all", "LP-all", "highs"),
+        Variant("LP-optimal", "LP-optimal", "highs"),
+    )
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Study:
+    """One table or figure of the paper."""
+
+    name: str
+    title: str
+    models: tuple[str, ...]
+    variants: tuple[str, ...]
+    senses: tuple[Sense, ...] = BOTH
+    sample: int | None = None  # states per model, where the paper did not take all
+
+
+STUDIES: Mapping[str, Study] = MappingProxyType({
+    study.name: study
+    for study in (
+        Study("table1", "Table 1: GrepS and BPIC", tuple(PAPER_FILES), ("QP", "QP*", "LP*", "LP* ordered")),
+        Study("table2", "Table 2: Epidemic", ("E6", "E7", "E8", "E9", "E10", "E15", "E19"), ("QP*", "LP*")),
+        Study(
+            "appendix", "Appendix: every model, lower and upper bounds apart",
+            (*PAPER_FILES, *(f"E{n}" for n in range(4, 20))), ("QP", "QP*", "LP*"),
+        ),
+        Study(
+            "differences", "Appendix: differences between LP* and QP*", tuple(PAPER_FILES),
+            ("QP*", "LP*", "LP* ordered"),
+        ),
+        Study("mssd", "Fig. 3: MSSD, lower bounds", tuple(MSSD_FILES), ("LP*",), ("min",), sample=10),
+        Study(
+            "accuracy", "How often each encoding is right, and why not",
+            (*PAPER_FILES, *(f"E{n}" for n in range(4, 10))),
+            ("QP", "QP*", "LP*", "LP* ordered", "LP-all", "LP-optimal"),
+        ),
+        Study(
+            "ordering", "LP*: what holds its order, and what that costs", ("BPIC12",),
+            ("LP*", "LP* ordered", "LP* tight, Gurobi", "LP* indicators", "LP-optimal"),
+        ),
+    )
+})  # fmt: skip
+
+
+def without_qp(model: str, variant: str) -> bool:
+    """Whether the paper left a row out: QP was not tried on the epidemics."""
+    return variant == "QP" and re.fullmatch(r"E\d+", model) is not None
+
+
+def model_of(name: str, data: Path) -> MDP:
+    """Model by its name in the paper, a case study, or a file of the user's own.
+
+    >>> model_of("E4", Path())
+    MDP(states=227, choices=555, transitions=898, initial='start')
+    """
+    if re.fullmatch(r"E\d+", name):
+        return epidemic(int(name[1:]))
+    file = PAPER_FILES.get(name) or MSSD_FILES.get(name)
+    if file is not None:
+        for place in (data / file, data / "models" / "paper" / file, data / "models" / "learned" / file):
+            if place.is_file():
+                return read_mdp(place)
+        raise FormatError(f"{name} needs the file {file}, which is not under {data}; say where it is with --data DIR")
+    if Path(name).is_file():
+        return read_mdp(name)
+    return case(name)
+
+
+def states_of(name: str, mdp: MDP, sample: int | None = None, *, only: Sequence[str] = (), seed: int = 0) -> list[str]:
+    """States the paper asked about: the first days of an epidemic, else all; or a sample, or `only` those named."""
+    if only:
+        return [mdp.states[mdp.state(s)] for s in only]
+    asked = np.flatnonzero(mdp.labels["first day"]) if re.fullmatch(r"E\d+", name) else np.arange(mdp.n_states)
+    if sample is not None and sample < len(asked):
+        asked = np.sort(np.random.default_rng(seed).choice(asked, size=sample, replace=False))
+    return [mdp.states[s] for s in asked]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of the paper's tables, as printed."""
+
+    model: str
+    encoding: str
+    sense: str
+    mean: str
+    std: str
+    min: str
+    max: str
+    optimal: str
+    timeout: str
+    memory: str
+
+
+def published() -> dict[tuple[str, str, str], Published]:
+    """Rows of the paper's tables by model, encoding and sense ("both" where the paper put them together).
+
+    >>> published()["BPIC12", "QP", "both"].mean
+    '1616.91'
+    """
+    with files("waypost.paper.studies").joinpath("published.csv").open(encoding="utf-8") as lines:
+        rows = [Published(**row) for row in csv.DictReader(lines)]
+    return {(row.model, row.encoding, row.sense): row for row in rows}

@@ -1,0 +1,213 @@
+"""The paper's tables from measurements: the same columns, our engine's row, and the paper's own figures beside."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from waypost.paper.encodings import SCOPE, Encoding
+from waypost.paper.studies.records import Engine, Record
+from waypost.paper.studies.running import Outcome
+from waypost.paper.studies.studies import VARIANTS, Published, published
+
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text in rows and columns."""
+
+    header: Cells
+    rows: tuple[Cells, ...]
+
+    def markdown(self) -> str:
+        """Table as Markdown."""
+        lines = [self.header, tuple("---" for _ in self.header), *self.rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+    def latex(self) -> str:
+        """Table as LaTeX (booktabs)."""
+        body = [r"\toprule", _latex_line(self.header), r"\midrule"]
+        body += [_latex_line(row) for row in self.rows]
+        columns = "ll" + "r" * (len(self.header) - 2)
+        return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex_line(cells: Cells) -> str:
+    special = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}", "–": "--"}
+    return " & ".join("".join(special.get(c, c) for c in cell) for cell in cells) + r" \\"
+
+
+MEASURED = (
+    "Mean(t)",
+    "Std(t)",
+    "Min(t)",
+    "Max(t)",
+    "Opt.",
+    "T.O.",
+    "M.O.",
+    "Inf.",
+    "Trouble",
+    "Total",
+    "Right",
+    "Wrong",
+)
+PAPER = ("paper Mean(t)", "Std(t)", "Min(t)", "Max(t)", "Opt.", "T.O.")
+
+
+def times(outcome: Outcome, *, by_sense: bool) -> Table:
+    """Times and ends of every encoding on every model, the engine below them, the paper's figures beside."""
+    header = ("Model", "Enc.", *(("Sense",) if by_sense else ()), "Solver", *MEASURED, "Speed-up", *PAPER)
+    printed = published()
+    rows: list[Cells] = []
+    for model in outcome.study.models:
+        mine = [r for r in outcome.records if r.model == model]
+        for variant in outcome.study.variants:
+            for sense in outcome.study.senses if by_sense else ("both",):
+                part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
+                if part:
+                    paper = _paper(printed.get((model, variant, sense)))
+                    named = (model, variant, *((sense,) if by_sense else ()))
+                    speed = _speed_up(part, outcome.engine)
+                    rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
+        rows += _engine_rows(model, outcome.engine, by_sense=by_sense)
+    return Table(header, tuple(rows))
+
+
+def _measured(part: Sequence[Record]) -> Cells:
+    seconds = [r.counted for r in part]
+    ends = {
+        end: sum(r.status == end for r in part) for end in ("optimal", "timeout", "memory", "infeasible", "trouble")
+    }
+    spread = statistics.stdev(seconds) if len(seconds) > 1 else 0.0
+    slowest = "T.O." if ends["timeout"] else _seconds(max(seconds))
+    right = sum(r.verdict == "right" for r in part)
+    wrong = sum(r.verdict in ("unattainable", "missed") for r in part)
+    return (
+        _seconds(statistics.fmean(seconds)), _seconds(spread), _seconds(min(seconds)), slowest,
+        *(str(n) for n in ends.values()), str(len(part)), str(right), str(wrong),
+    )  # fmt: skip
+
+
+def _solvers(part: Iterable[Record]) -> str:
+    tally: dict[str, int] = {}
+    for record in part:
+        name = record.solver + (" (tight M)" if record.variant == "LP*" and record.ordering == "tight" else "")
+        tally[name] = tally.get(name, 0) + 1
+    return ", ".join(name if len(tally) == 1 else f"{name} {count}" for name, count in sorted(tally.items()))
+
+
+def _engine_rows(model: str, engine: Sequence[Engine], *, by_sense: bool) -> list[Cells]:
+    rows: list[Cells] = []
+    for scope in ("all", "optimal"):
+        sweeps = [e for e in engine if e.model == model and e.scope == scope]
+        if sweeps:
+            bounds = 2 * sweeps[-1].states
+            mean = [e.seconds / (2 * e.states) for e in sweeps]
+            spread = statistics.stdev(mean) if len(mean) > 1 else 0.0
+            rows.append((
+                model, f"exact engine, {scope}", *(("both",) if by_sense else ()), "–",
+                _seconds(statistics.fmean(mean)), _seconds(spread), _seconds(min(mean)), _seconds(max(mean)),
+                str(bounds), "0", "0", "0", "0", str(bounds), *_judged(sweeps[-1]), "1", *("–",) * len(PAPER),
+            ))  # fmt: skip
+    return rows
+
+
+def _judged(sweep: Engine) -> Cells:
+    return ("–", "–") if sweep.right is None else (str(sweep.right), str(2 * sweep.states - sweep.right))
+
+
+def engine_mean(engine: Iterable[Engine], model: str, encoding: Encoding) -> float | None:
+    """Mean seconds per bound of the engine's sweeps over a model, in the scope of an encoding."""
+    sweeps = [e.seconds / (2 * e.states) for e in engine if e.model == model and e.scope == SCOPE[encoding]]
+    return statistics.fmean(sweeps) if sweeps else None
+
+
+def speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> float | None:
+    """How many times longer the solver took than the engine, in the mean over all bounds of the same run.
+
+    Only the time inside the solver counts, although the engine's includes everything; a bound that was cut off counts
+    with the time it had, so with timeouts this is a lower bound.
+    """
+    ours = [engine_mean(engine, r.model, VARIANTS[r.variant].encoding) for r in part]
+    known = [o for o in ours if o is not None]
+    return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
+
+
+def _speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> str:
+    found = speed_up(part, engine)
+    more = ">" if any(r.status == "timeout" for r in part) else ""
+    return "–" if found is None else f"{more}{found:,.0f}"
+
+
+def _paper(row: Published | None) -> Cells:
+    return ("–",) * len(PAPER) if row is None else (row.mean, row.std, row.min, row.max, row.optimal, row.timeout)
+
+
+def overall(outcome: Outcome) -> Table:
+    """Speed-up of the engine over each encoding, all models of the study together."""
+    rows: list[Cells] = []
+    for variant in outcome.study.variants:
+        part = [r for r in outcome.records if r.variant == variant]
+        if part:
+            mean = statistics.fmean(r.counted for r in part)
+            slower = statistics.fmean(r.counted + r.preparation for r in part)
+            rows.append((variant, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine)))
+    return Table(
+        ("Enc.", "Bounds", "Mean(t), solver", "Mean(t), with preparation", "Speed-up of the engine"), tuple(rows)
+    )
+
+
+def differences(outcome: Outcome) -> Table:
+    """Absolute differences between LP* and QP*, as in the paper's appendix, and of both from the exact values."""
+    solved = {
+        (r.model, r.variant, r.sense, r.state): r
+        for r in outcome.records
+        if r.status == "optimal" and r.claimed is not None
+    }
+    columns: dict[str, Callable[[tuple[str, str, str]], float | None]] = {
+        "LP* - QP*": lambda k: _gap(_value(solved, k, "LP*"), _value(solved, k, "QP*")),
+        "LP* - exact": lambda k: _gap(_value(solved, k, "LP*"), _exact(solved, k)),
+        "QP* - exact": lambda k: _gap(_value(solved, k, "QP*"), _exact(solved, k)),
+        "LP* ordered - exact": lambda k: _gap(_value(solved, k, "LP* ordered"), _exact(solved, k)),
+    }
+    printed = published()
+    rows: list[Cells] = []
+    for model in outcome.study.models:
+        for sense in outcome.study.senses:
+            keys = sorted({(m, s, x) for m, _, s, x in solved if m == model and s == sense})
+            for name, gap in columns.items():
+                gaps = [g for g in map(gap, keys) if g is not None]
+                if gaps:
+                    paper = printed.get((model, "difference", sense)) if name == "LP* - QP*" else None
+                    quoted = ("–",) * 4 if paper is None else (paper.mean, paper.std, paper.min, paper.max)
+                    spread = statistics.stdev(gaps) if len(gaps) > 1 else 0.0
+                    found = (statistics.fmean(gaps), spread, min(gaps), max(gaps))
+                    rows.append((model, sense, name, str(len(gaps)), *(f"{g:.2e}" for g in found), *quoted))
+    header = ("Model", "Sense", "Difference", "Bounds", "Mean", "Std", "Min", "Max", "paper Mean", "Std", "Min", "Max")
+    return Table(header, tuple(rows))
+
+
+Solved = dict[tuple[str, str, str, str], Record]
+
+
+def _value(solved: Solved, key: tuple[str, str, str], variant: str) -> float | None:
+    found = solved.get((key[0], variant, key[1], key[2]))
+    return None if found is None else found.claimed
+
+
+def _exact(solved: Solved, key: tuple[str, str, str]) -> float | None:
+    for variant in VARIANTS:
+        found = solved.get((key[0], variant, key[1], key[2]))
+        if found is not None:
+            return found.exact
+    return None
+
+
+def _gap(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else abs(a - b)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.4f}" if value >= 0.001 else f"{value:.6f}"

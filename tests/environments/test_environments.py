@@ -1,0 +1,236 @@
+"""Gymnasium environments: the table, the terminal flags, small worlds explored, and what agents did in them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from waypost import explain, reachability, state_importance
+from waypost.environments import explore, from_gymnasium
+from waypost.environments.rollouts import count_mdp, rollout_frame, rollouts
+from waypost.errors import WaypostError
+from waypost.formats import from_tensor, read_mdp
+from waypost.formats.strategies import read_strategy
+from waypost.learn import learn_mdp, observed_strategy
+from waypost.logs import EventLog
+
+gymnasium = pytest.importorskip("gymnasium")
+
+
+class Table:
+    """An environment that is nothing but its table."""
+
+    def __init__(self, table, start=None):
+        self.P = table
+        self.initial_state_distrib = start
+
+    @property
+    def unwrapped(self):
+        return self
+
+    def step(self, action):
+        raise NotImplementedError
+
+
+def test_outcomes_that_lead_to_the_same_state_are_added_up():
+    mdp = from_gymnasium(
+        Table({0: {0: [(0.5, 1, 0, False), (0.25, 1, 0, False), (0.25, 0, 0, False)]}, 1: {0: [(1, 1, 0, False)]}})
+    )
+    assert mdp.transitions.toarray()[0].tolist() == [0.25, 0.75]
+
+
+def test_a_step_that_terminates_ends_in_a_final_state():
+    """State 1 is also met on the way, so ending there is a state of its own."""
+    table = {0: {0: [(0.5, 1, 0, False), (0.5, 1, 1, True)]}, 1: {0: [(1.0, 0, 0, False)]}}
+    mdp = from_gymnasium(Table(table))
+    assert mdp.states == ("0", "1", "1 (end)")
+    assert mdp.where("goal").tolist() == mdp.where("terminal").tolist() == [False, False, True]
+    assert mdp.actions[-1] == "(final)"
+
+
+def test_several_first_states_get_a_start_in_front_of_them():
+    table = {s: {0: [(1.0, 2, 1, True)], 1: [(1.0, s, 0, False)]} for s in range(3)}
+    mdp = from_gymnasium(Table(table, np.array([0.25, 0.75, 0])))
+    assert mdp.states[mdp.initial] == "start"
+    assert mdp.transitions.toarray()[-1].tolist() == [0.25, 0.75, 0, 0]
+    assert from_gymnasium(Table(table, np.array([0.25, 0.75, 0])), initial=1).initial == 1
+
+
+@pytest.mark.parametrize("slippery", [True, False])
+def test_frozen_lake_reaches_its_goal_as_value_iteration_says(slippery):
+    """Law: greatest reachability of the goal is the value of the environment's own rewards without discount."""
+    env = gymnasium.make("FrozenLake-v1", map_name="4x4", is_slippery=slippery)
+    mdp = read_mdp(env)
+    values = np.zeros(16)
+    for _ in range(3000):
+        values = np.array([
+            max(sum(p * (r + (0 if end else values[to])) for p, to, r, end in env.unwrapped.P[s][a]) for a in range(4))
+            for s in range(16)
+        ])  # fmt: skip
+    found = reachability(mdp, target="goal", optimum="max")
+    playing = ~mdp.where("terminal")
+    assert found[playing] == pytest.approx(values[playing], abs=1e-6)
+    assert mdp.where("row=3 & col=3").tolist() == mdp.where("goal").tolist()
+    assert mdp.labels["hole"].sum() == 4
+
+
+def test_the_cliff_and_the_taxi_are_what_they_are():
+    cliff = read_mdp(gymnasium.make("CliffWalking-v1"))
+    assert [cliff.states[s] for s in np.flatnonzero(cliff.where("goal"))] == ["row=3, col=11"]
+    result = state_importance(cliff, target="goal", scope="all", states=["row=2, col=0", "row=3, col=5"])
+    assert (result["row=2, col=0"].lower, result["row=3, col=5"].upper) == (1.0, 0.0)
+    taxi = read_mdp(gymnasium.make("Taxi-v4"))
+    assert (taxi.n_states, taxi.states[taxi.initial], int(taxi.where("goal").sum())) == (501, "start", 4)
+    assert taxi.where("passenger=4 & destination=0").sum() == 25
+    assert reachability(taxi, target="goal", optimum="max")[taxi.initial] == 1.0
+
+
+def test_a_q_table_is_the_strategy_of_its_agent():
+    env = gymnasium.make("CliffWalking-v1")
+    mdp = read_mdp(env)
+    safe = np.zeros((48, 4))
+    safe[:, 1] = 1  # right,
+    safe[36, 0] = 2  # but up from the start,
+    safe[35, 2] = 2  # and down to the goal
+    result = state_importance(mdp, target="goal", scope=read_strategy(mdp, safe))
+    assert {name for name in result if result[name].lower == 1} == {f"row=2, col={c}" for c in range(12)} | {
+        "row=3, col=0",
+        "row=3, col=11",
+    }
+
+
+def test_an_environment_without_a_table_says_what_to_do():
+    with pytest.raises(WaypostError, match="no table P"):
+        read_mdp(gymnasium.make("CartPole-v1"))
+    with pytest.raises(WaypostError, match="3 action names for 4"):
+        from_gymnasium(gymnasium.make("FrozenLake-v1"), actions=["a", "b", "c"])
+
+
+def test_a_minigrid_world_is_explored_with_its_door_and_key():
+    pytest.importorskip("minigrid")
+    actions = ["left", "right", "forward", "pickup", "drop", "toggle"]
+    mdp = explore(gymnasium.make("MiniGrid-DoorKey-5x5-v0"), actions=actions)
+    assert reachability(mdp, target="goal", optimum="max")[mdp.initial] == 1.0
+    key = mdp.where("carrying=yellow_key")
+    fields = {x: set(v.values) for x, v in mdp.variables.items() if x.startswith("at_")}
+    door = [x for x, seen in fields.items() if "yellow_open" in seen]
+    assert key.any()
+    assert len(door) == 1
+    with_key = [mdp.states[s] for s in np.flatnonzero(key)]
+    names = set(with_key)
+    assert explain(mdp, target="goal", scopes=("all",), states=with_key[:1]).reachability.upper == 1.0
+    from waypost import group_importance
+
+    groups = group_importance(mdp, target="goal", groups={"key": list(names)}, scope="all")
+    assert groups["key"].lower == 1.0  # nobody gets through the door without it
+
+
+def test_a_random_step_is_counted_and_a_sure_one_is_not():
+    class Coin(gymnasium.Env):
+        action_space = gymnasium.spaces.Discrete(2)
+        observation_space = gymnasium.spaces.Discrete(3)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed, options=options)
+            self.at = 0
+            return 0, {}
+
+        def step(self, action):
+            self.at = 1 + int(self.np_random.random() < 0.3) if action == 0 else 2
+            return self.at, float(self.at == 2), self.at == 2, False, {}
+
+    mdp = explore(Coin(), key=lambda env: env.unwrapped.at, samples=500)
+    toss = mdp.transitions.toarray()[0]
+    assert toss[2] == pytest.approx(0.3, abs=0.07)
+    assert mdp.transitions.toarray()[1].tolist() == [0, 0, 1]
+    with pytest.raises(WaypostError, match="more than 2 states"):
+        explore(Coin(), key=lambda env: env.unwrapped.at, limit=2)
+
+
+def test_tensors_are_models_and_wrong_ones_are_refused():
+    from scipy.sparse import csr_array
+
+    tensor = np.array([[[0.5, 0.5, 0], [0, 1, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, 1], [0, 0, 0]]])
+    dense = read_mdp(tensor)
+    sparse = from_tensor([csr_array(tensor[0]), csr_array(tensor[1])], labels={"end": [2]})
+    assert dense.transitions.toarray().tolist() == sparse.transitions.toarray().tolist()
+    assert dense.actions == ("0", "0", "1", "0")
+    assert sparse.labels["end"].tolist() == [False, False, True]
+    for wrong in (tensor[0], [], [np.zeros((2, 3))], [np.ones((2, 2))], csr_array(tensor[0]), [["a"]]):
+        with pytest.raises(WaypostError):
+            from_tensor(wrong)
+
+
+def test_rollouts_are_the_same_for_the_same_seed_and_become_a_log_and_a_model():
+    env = gymnasium.make("FrozenLake-v1", map_name="4x4")
+    seen: list[tuple[int, int]] = []
+    traces = rollouts(env, None, episodes=300, seed=3, progress=lambda done, total: seen.append((done, total)))
+    assert traces == rollouts(env, None, episodes=300, seed=3)
+    assert traces != rollouts(env, None, episodes=300, seed=4)
+    assert seen[-1] == (300, 300)
+    frame = rollout_frame(traces)
+    assert len(frame) == sum(len(trace) - 1 for trace in traces)
+    assert EventLog(frame).n_cases == 300
+    counted = count_mdp(traces)
+    successes = sum(trace[-1][1] == "positive" for trace in traces)
+    played = observed_strategy(counted)
+    assert successes > 0
+    chain = explain(counted, target="positive", strategy=played, scopes=())
+    assert chain.scopes["strategy"]["positive"].lower == 1.0
+    learned = learn_mdp(traces, eps=0.5)
+    assert learned.labels["positive"].any()
+
+
+def test_frequencies_are_fractions_and_counts_are_kept():
+    mdp = count_mdp([["s", ("a", "s"), ("a", "end")], ["s", ("b", "end")], ["s", ("a", "end")]])
+    assert mdp.states == ("s", "end")
+    assert list(mdp.exact[:2]) == [Fraction(1, 3), Fraction(2, 3)]
+    assert mdp.counts.tolist() == [1, 2, 1, 0]
+    with pytest.raises(WaypostError, match="begin in 2 different states"):
+        count_mdp([["s", ("a", "t")], ["t", ("a", "s")]])
+
+
+def test_an_agent_that_is_no_agent_is_refused():
+    with pytest.raises(WaypostError, match="no policy"):
+        rollouts(gymnasium.make("FrozenLake-v1"), 3, episodes=1)
+    agent = SimpleNamespace(predict=lambda states, deterministic: (np.full(len(states), 9), None))  # noqa: ARG005
+    with pytest.raises(WaypostError, match="action number 9"):
+        read_strategy(read_mdp(gymnasium.make("FrozenLake-v1")), agent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("example", "said"),
+    [("frozen_lake_agent.py", "1.000  row=3, col=3"), ("cartpole_agent.py", "1.000  positive")],
+)
+def test_a_trained_agent_is_explained(example, said):
+    pytest.importorskip("stable_baselines3")
+    script = Path(__file__).parents[2] / "examples" / example
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("FrozenLake-v1", {"map_name": "8x8", "is_slippery": True}),
+        ("CliffWalking-v1", {}),
+        pytest.param("Taxi-v4", {}, marks=pytest.mark.slow),
+    ],
+)
+def test_five_lines_lead_from_an_environment_to_a_heat_map(name, options, tmp_path):
+    pytest.importorskip("matplotlib")
+    from waypost.report import plot_grid
+
+    mdp = read_mdp(gymnasium.make(name, **options))
+    explanation = explain(mdp, target="goal")
+    plot_grid(explanation).savefig(tmp_path / "heat.png")
+    assert explanation.reachability.upper == 1.0
+    assert (tmp_path / "heat.png").stat().st_size > 5000

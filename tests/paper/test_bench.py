@@ -1,0 +1,236 @@
+"""The race against Storm: what is timed is the same work, and what is printed is what was measured."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import waypost
+from waypost.cases import loan
+from waypost.cli.bench import command
+from waypost.errors import NameUnknownError, WaypostError
+from waypost.formats import write_drn
+from waypost.graph import Graph, end_components, reachable, strong_components
+from waypost.paper.bench import Plan, Row, Side, growth, run, storm, suite, synthetic
+from waypost.paper.bench.models import find_model, sampled, share
+from waypost.paper.bench.report import cells, markdown, ratio, save
+
+needs_storm = pytest.mark.skipif(not storm.is_there(), reason="needs stormpy")
+
+
+def row(**given) -> Row:
+    default = {
+        "name": "m", "work": "w", "states": 10, "transitions": 20_000, "asked": 10, "ours": Side(0.5, 0.1, 100.0)
+    }  # fmt: skip
+    return Row(**{**default, **given})
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with a small model in the place of a published one."""
+    mdp = loan()
+    (tmp_path / "greps.prism").write_text(write_drn(mdp.with_labels({"positive": mdp.where("Granted")})))
+    return tmp_path
+
+
+class TestSynthetic:
+    @pytest.mark.parametrize("shape", ["few", "many"])
+    def test_it_has_every_kind_of_structure_and_no_dead_part(self, shape):
+        """All states are reachable; there are cycles, end components and long ways without return."""
+        mdp = synthetic(20_000, shape)
+        graph = Graph.of(mdp)
+        start = np.arange(mdp.n_states) == 0
+        assert reachable(graph, start).all()
+        sizes = np.diff(strong_components(graph).pointer)
+        assert (sizes > 1).sum() > 100
+        assert sizes.max() > 48
+        assert (sizes == 1).sum() > mdp.n_states / 4
+        component, _ = end_components(graph)
+        assert (np.bincount(component[component >= 0]) > 1).any()
+
+    def test_the_shapes_differ_in_how_many_states_offer_a_choice(self):
+        few, many = (np.diff(synthetic(20_000, shape).first_choice) for shape in ("few", "many"))
+        assert 0 < (few > 1).sum() < 200
+        assert (many > 1).sum() > 8_000
+
+    def test_the_seed_decides(self):
+        a, b, c = synthetic(500, "many"), synthetic(500, "many"), synthetic(500, "many", seed=2)
+        assert (a.transitions != b.transitions).nnz == 0
+        assert a.transitions.shape != c.transitions.shape or (a.transitions != c.transitions).nnz > 0
+
+    def test_nonsense_is_refused(self):
+        with pytest.raises(WaypostError, match="few or many"):
+            synthetic(100, "some")
+
+
+class TestRows:
+    def test_growth_is_fitted_to_large_models_only(self):
+        """Small models measure overhead: they must not bend the line."""
+        rows = [row(transitions=n, ours=Side(1e-6 * n**1.2, 0, 1), series="x") for n in (20_000, 200_000, 2_000_000)]
+        overhead = row(transitions=100, ours=Side(5.0, 0, 1), series="x")
+        (found,) = growth([overhead, *rows])
+        assert found.exponent == pytest.approx(1.2)
+        assert (found.points, found.smallest, found.largest) == (3, 20_000, 2_000_000)
+        assert growth([overhead, *rows], smallest=0)[0].exponent < 0.5
+
+    def test_growth_of_storm_leaves_out_what_it_did_not_answer(self):
+        rows = [
+            row(transitions=n, series="x", storm=Side(n / 1e6, 0, 1), unanswered=int(n > 10**6))
+            for n in (20_000, 200_000, 2_000_000)
+        ]
+        theirs = next(found for found in growth(rows) if found.tool == "Storm")
+        assert (theirs.points, theirs.largest) == (2, 200_000)
+
+    def test_a_ratio_says_which_way_it_goes(self):
+        assert ratio(row(storm=Side(800.0, 0, 1))) == "1,600 times faster"
+        assert ratio(row(storm=Side(0.25, 0, 1))) == "2 times slower"
+        assert ratio(row(storm=Side(800.0, 0, 1), unanswered=1)) == "at least 1,600 times faster"
+        assert ratio(row(storm=Side(0.05, 0, 1), one_query=True)) == "10 times one query"
+        assert not ratio(row())
+
+    def test_a_difference_beyond_tolerance_is_shouted(self):
+        assert "TOO LARGE" in cells(row(storm=Side(1, 0, 1), compared=2, difference=2e-5))[-1]
+        assert cells(row(storm=Side(1, 0, 1), compared=2, difference=9e-6))[-1] == "9.0e-06"
+
+    def test_an_extrapolation_is_called_one(self):
+        """A scaled time never looks like a measured one."""
+        scaled = row(
+            storm=Side(1600.0, 0, math.nan), spread=0.12, extrapolated=True, storm_did="loop over 2 of 9, extrapolated"
+        )
+        page = markdown([scaled], [], ["x: skipped"], {"cores": "2"}, "waypost bench")
+        assert "1,600 ± 12 %" in page
+        assert "loop over 2 of 9, extrapolated" in page
+        assert "x: skipped" in page
+
+
+class TestModels:
+    def test_a_sample_is_seeded_and_has_no_duplicates(self):
+        assert sampled(1000, 10).tolist() == sampled(1000, 10).tolist()
+        assert len(set(sampled(1000, 10).tolist())) == 10
+        assert sampled(3, 10).tolist() == [0, 1, 2]
+
+    def test_sharing_keeps_the_importance_of_every_state(self, tmp_path):
+        """Making the target absorbing changes no importance: only its first visit counts."""
+        mdp = loan()
+        shared = share(mdp, "Granted", tmp_path / "m.drn", range(mdp.n_states))
+        again = waypost.read_mdp(shared.path)
+        before = waypost.state_importance(mdp, target="Granted", scope="all")
+        after = waypost.state_importance(again, target="target", scope="all")
+        assert again.states == mdp.states
+        assert after.lower.tolist() == pytest.approx(before.lower.tolist())
+        assert after.upper.tolist() == pytest.approx(before.upper.tolist())
+
+    def test_a_model_is_found_anywhere_in_the_folder(self, data, tmp_path):
+        assert find_model("GrepS", data) == data / "greps.prism"
+        assert find_model("BPIC12", data) is None
+        assert find_model("GrepS", tmp_path / "nowhere") is None
+
+
+@needs_storm
+class TestStorm:
+    def test_both_tools_find_the_same_bounds(self, data):
+        """The row of a case study compares both bounds of every state."""
+        result = run(Plan(data, only=("greps",), quick=True))
+        (found,) = result.rows
+        assert found.compared == 2 * loan().n_states
+        assert found.agrees
+        assert found.ratio == pytest.approx(found.storm.seconds / found.ours.seconds)
+        assert not found.extrapolated
+        assert result.holds
+
+    def test_a_sample_is_scaled_to_all_states(self, data):
+        mdp_file = data / "spotify1000.drn"
+        (data / "greps.prism").rename(mdp_file)
+        (found,) = run(Plan(data, only=("spotify1000",), quick=True, samples=2)).rows
+        assert found.extrapolated
+        assert found.storm_did == "loop over 2 of 10 states, extrapolated"
+        assert found.compared == 4
+
+    def test_a_query_that_does_not_come_back_is_given_up(self, shared_data, tmp_path):
+        """The time limit holds, counts as the time, and the other queries are answered."""
+        mdp = waypost.read_mdp(shared_data / "models/random/storm-does-not-answer.drn")
+        shared = share(mdp, "t", tmp_path / "m.drn", [2, 3, 4])
+        queries = [storm.conditional(f"q{s}", "max") for s in shared.asked]
+        found = storm.ask(shared.path, queries, limit=3)
+        assert found.unanswered == {1}
+        assert found.seconds[1] == [3]
+        ours = waypost.state_importance(mdp, target="t", scope="all").upper
+        assert math.isnan(found.values[1])
+        assert [found.values[0], found.values[2]] == pytest.approx([ours[2], ours[4]], abs=1e-5)
+
+    def test_a_file_that_storm_cannot_read_is_an_error_not_a_hang(self, tmp_path):
+        (tmp_path / "m.drn").write_text("no model")
+        with pytest.raises(WaypostError, match="broke down"):
+            storm.ask(tmp_path / "m.drn", [storm.REACH], limit=5)
+
+
+class TestRun:
+    def test_what_is_missing_is_skipped_with_a_word(self, tmp_path):
+        result = run(Plan(tmp_path, only=("BPIC12", "spotify10000-optimal"), use_storm=False))
+        assert result.rows == []
+        assert [line.partition(":")[0] for line in result.skipped] == ["BPIC12", "spotify10000"]
+        assert all("--data" in line for line in result.skipped)
+        assert result.holds
+
+    def test_an_unknown_name_is_told(self, tmp_path):
+        with pytest.raises(NameUnknownError, match="there are: GrepS"):
+            run(Plan(tmp_path, only=("greeps",)))
+
+    def test_a_breakdown_does_not_take_the_others_with_it(self, data, monkeypatch):
+        """What broke is listed, what ran is kept, and the run does not hold."""
+        (data / "bpic12.prism").write_text("nothing")
+        result = run(Plan(data, only=("GrepS", "BPIC12"), quick=True, use_storm=False))
+        assert [found.name for found in result.rows] == ["GrepS"]
+        assert len(result.failed) == 1
+        assert not result.holds
+        monkeypatch.setattr(suite, "_runner", lambda _: lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run(Plan(data, only=("GrepS",))).interrupted
+
+    def test_memory_is_the_childs_own(self, data):
+        """A fat parent does not make its children look fat."""
+        ballast = np.ones(75_000_000)  # 600 MB
+        (found,) = run(Plan(data, only=("GrepS",), quick=True, use_storm=False)).rows
+        assert ballast.sum() > 0
+        assert 20 < found.ours.megabytes < 500
+
+    def test_disagreement_does_not_hold(self):
+        good = row(storm=Side(1, 0, 1), compared=1, difference=0.0)
+        assert suite.Result([good]).holds
+        assert not suite.Result([good, replace(good, difference=1e-3)]).holds
+
+
+class TestCommand:
+    def test_it_writes_what_it_prints(self, data, tmp_path):
+        """The files hold the rows of this run."""
+        out = tmp_path / "out"
+        done = CliRunner().invoke(
+            command, ["--only", "greps", "--quick", "--no-storm", "--data", str(data), "-o", str(out)]
+        )
+        assert done.exit_code == 0, done.output
+        found = json.loads((out / "results.json").read_text())
+        assert [one["name"] for one in found["rows"]] == ["GrepS"]
+        assert "Storm: left out" in found["skipped"]
+        page = (out / "results.md").read_text()
+        assert f"{found['rows'][0]['ours']['seconds']:#.3g}" in page
+        assert found["machine"]["cores"] in page
+        assert (out / "times.svg").read_bytes().startswith(b"<?xml")
+        assert "GrepS" in done.output
+
+    def test_it_lists_its_benchmarks(self):
+        assert CliRunner().invoke(command, ["--list"]).output.split() == suite.names()
+
+    def test_pictures_show_both_tools(self, tmp_path):
+        rows = [row(storm=Side(800.0, 0, 1), extrapolated=True)] + [
+            row(transitions=n, series="s", storm=Side(n / 1e4, 0, 1)) for n in (20_000, 40_000)
+        ]
+        save(tmp_path, (rows, growth(rows), [], {}, "waypost bench"))
+        picture = (tmp_path / "times.svg").read_text()
+        assert "Storm, extrapolated" in picture
+        assert "1,600 times faster" in picture
+        assert "exponent" in picture
