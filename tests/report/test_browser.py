@@ -8,7 +8,8 @@ import pytest
 from waypost.cases import loan
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
-from waypost.importance import Bounds, Explanation, StateImportance, explain, path_importance
+from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
+from waypost.importance.reading import kinds, ranking
 from waypost.model import MDP, Strategy
 from waypost.report import render_html
 
@@ -260,12 +261,17 @@ def _numbers(mdp: MDP) -> Explanation:
     lower = np.where(target, 1.0, upper * rng.random(n) * (rng.random(n) < 0.5))
     first = Strategy.deterministic_of(mdp, np.array(mdp.first_choice[:-1]))
 
+    witnesses = dict.fromkeys([mdp.states[s] for s in np.argsort(-upper)[:60]], Witnesses(first, first))
+
     def part(scope: str, problem: str = "importance") -> StateImportance:
         asked = np.arange(n)
-        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper, (), lambda _s, _side: first)
+        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper)
 
     return Explanation(
         mdp=mdp,
+        kinds=kinds(part("all"), target, np.ones(n, bool)),
+        ranking=ranking([part("all"), part("optimal")]),
+        witnesses={"all": witnesses, "optimal": witnesses},
         target="'positive'",
         targets=("positive",),
         target_states=target,

@@ -12,7 +12,7 @@ from waypost.cases import loan
 from waypost.importance import explain, group_importance, path_importance
 from waypost.model import MDP, Strategy
 from waypost.report import as_markdown, as_text, path_summary, summarise
-from waypost.report.reading import captions, kinds, ranking
+from waypost.report.reading import captions
 from waypost.report.wording import number, percent, printable, span
 
 
@@ -48,7 +48,7 @@ def test_ordinary_names_are_printed_as_they_are():
 
 
 def test_kinds_of_the_loan_example(granted):
-    read = dict(zip(granted.mdp.states, (kind.value for kind in kinds(granted)), strict=True))
+    read = dict(zip(granted.mdp.states, (kind.value for kind in granted.kinds), strict=True))
     assert read == {
         "s0": "start",
         "Application": "optional",
@@ -77,7 +77,7 @@ def test_the_order_does_not_depend_on_names():
     )
     one = explain(plain, target="Granted")
     other = explain(renamed, target=renamed.states[plain.index["Granted"]])
-    assert ranking(one).tolist() == ranking(other).tolist()
+    assert one.ranking.tolist() == other.ranking.tolist()
 
 
 def _shared() -> MDP:

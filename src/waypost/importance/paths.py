@@ -53,7 +53,7 @@ def path_importance(
     best = question.facts.reach.max.values[question.facts.start]
     if question.chain is not None:
         value = _under_strategy(question, walk)
-        return _answer(question, walk, value, value, best, best, lambda _: question.scope)
+        return _answer(question, walk, value, value, best, best)
     if not walk.reach.possible[mdp.initial]:
         raise UndefinedImportanceError(
             f"no strategy that follows this path reaches {question.name}, so importance is undefined"
@@ -62,8 +62,16 @@ def path_importance(
     following = best if conserving else walk.reach.max.values[mdp.initial]
     if scope == "optimal":
         value = walk.optimal()
-        return _answer(question, walk, value, value, best, following, lambda _: walk.optimal_witness())
-    return _answer(question, walk, walk.bound("lower"), walk.bound("upper"), best, following, walk.witness)
+        return _answer(question, walk, value, value, best, following)
+    return _answer(question, walk, walk.bound("lower"), walk.bound("upper"), best, following)
+
+
+def path_witness(question: Question, path: Sequence[str], side: Side) -> Strategy:
+    """Strategy in scope that attains a bound of the importance of a path."""
+    if isinstance(question.scope, Strategy):
+        return question.scope
+    walk = Walk.of(question, path)
+    return walk.optimal_witness() if question.scope == "optimal" else walk.witness(side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +221,7 @@ def _one_if_certain(question: Question, walk: Walk, chain: InducedChain) -> floa
     return 1.0
 
 
-def _answer(
-    question: Question, walk: Walk, lower: Any, upper: Any, best: Any, following: Any, witness: Any
-) -> PathImportance:
+def _answer(question: Question, walk: Walk, lower: Any, upper: Any, best: Any, following: Any) -> PathImportance:
     numbers: list[Number] = [plain(x) for x in (lower, upper, best, following)]
     return PathImportance(
         mdp=question.mdp,
@@ -226,5 +232,5 @@ def _answer(
         upper=numbers[1],
         reachability=numbers[2],
         reachability_following=numbers[3],
-        find_witness=witness,
+        question=question,
     )

@@ -1,12 +1,13 @@
-"""What an answer is: the bounds, what they mean, and their witnesses on demand."""
+"""What an answer is: plain data that pickles, copies and reads like a mapping from states to bounds."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +15,92 @@ from numpy.typing import NDArray
 from waypost.errors import NameUnknownError, require
 from waypost.model import MDP, Strategy
 
+if TYPE_CHECKING:
+    from waypost.importance.states import Question
+
 MOST_ROWS = 60  # of a table in a notebook
 Number = float | Fraction
 Side = Literal["lower", "upper"]
+SIDES: tuple[Side, Side] = ("lower", "upper")
 Scope = Literal["all", "optimal"] | Strategy
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """The least and the greatest value over the strategies in scope; equal under one strategy."""
+class Bounds(NamedTuple):
+    """The least and the greatest value over the strategies in scope; equal under one strategy.
+
+    >>> low, high = Bounds(0.25, 1.0)
+    >>> low, high
+    (0.25, 1.0)
+    """
 
     lower: Number
     upper: Number
 
 
+class Witnesses(NamedTuple):
+    """Strategies under which the importance of a state *is* its least and its greatest value."""
+
+    lower: Strategy
+    upper: Strategy
+
+
+class Kind(Enum):
+    """What kind of step a state is, from its bounds."""
+
+    START = "start"  # where every run begins
+    TARGET = "target"  # where every successful run ends
+    INDISPENSABLE = "indispensable"  # lower bound 1
+    IMPORTANT = "important"  # lower bound at least `waypost.importance.reading.IMPORTANT`
+    OPTIONAL = "optional"  # anything else: it depends on the choices
+    MARGINAL = "marginal"  # upper bound at most `waypost.importance.reading.MARGINAL`
+    DETRIMENTAL = "detrimental"  # upper bound 0: the target does not follow
+    UNREACHABLE = "unreachable"  # upper bound 0: no strategy visits it before the target
+
+
+class ByState(Mapping[str, T]):
+    """A mapping from the names of the states asked for, in the order asked for."""
+
+    mdp: MDP
+    asked: NDArray[np.int64]  # (n,) states in the order asked for
+
+    def at(self, position: int) -> T:
+        """What is known of the state at a position of `asked`."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the states, in the order asked for."""
+        return tuple(self.mdp.states[s] for s in self.asked)
+
+    def __len__(self) -> int:
+        return len(self.asked)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.mdp.index.get(name, -1) in self.asked
+
+    def __getitem__(self, name: str) -> T:
+        return self.at(self._position(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What is known of a state, or `default` where it was not asked for."""
+        return self.at(self._position(name)) if name in self else default
+
+    def _position(self, name: str) -> int:
+        found = np.flatnonzero(self.asked == self.mdp.state(name))
+        if not len(found):
+            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
+        return int(found[0])
+
+
 @dataclass(frozen=True, eq=False)
-class StateImportance:
+class StateImportance(ByState[Bounds]):
     """Importance of states for reaching a target (P1, P2), or the same without normalisation (*absolute*).
 
-    Indexed by state name; iterates over the names in the order asked for.
+    A mapping from state names to `Bounds`, in the order asked for.
 
     >>> from waypost import state_importance
     >>> from waypost.cases import loan
@@ -51,7 +119,7 @@ class StateImportance:
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
     ties: tuple[str, ...] = ()  # "state/action" choices that were optimal only up to rounding; exact mode decides them
-    find_witness: Callable[[int, Side], Strategy] | None = field(default=None, repr=False)
+    question: Question | None = field(default=None, repr=False)  # what was asked; finds the witnesses
 
     def __repr__(self) -> str:
         return f"StateImportance({self.problem} for {self.target}, scope={self.scope!r}, states={len(self.asked)})"
@@ -61,36 +129,22 @@ class StateImportance:
         """Whether the numbers are Fractions."""
         return self.lower.dtype == object
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the states, in the order asked for."""
-        return tuple(self.mdp.states[s] for s in self.asked)
-
-    def __len__(self) -> int:
-        return len(self.asked)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __getitem__(self, name: str) -> Bounds:
-        k = self._position(name)
-        return Bounds(_plain(self.lower[k]), _plain(self.upper[k]))
+    def at(self, position: int) -> Bounds:
+        """Bounds of the state at a position of `asked`."""
+        return Bounds(_plain(self.lower[position]), _plain(self.upper[position]))
 
     def to_dict(self) -> Mapping[str, Bounds]:
         """Bounds by state name."""
-        return {
-            name: Bounds(_plain(low), _plain(high))
-            for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
-        }
+        return {name: self.at(k) for k, name in enumerate(self.names)}
 
-    def witness(self, name: str, side: Side) -> Strategy:
+    def witness(self, state: str, side: Side) -> Strategy:
         """Strategy in scope under which the importance of the state *is* that bound."""
         if side not in ("lower", "upper"):
             raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
-        k = self._position(name)
-        if self.find_witness is None:
+        asked = int(self.asked[self._position(state)])
+        if self.question is None:
             raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(int(self.asked[k]), side)
+        return self.question.witness(np.arange(self.mdp.n_states) == asked, side, self.problem)
 
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per state, indexed by name."""
@@ -106,13 +160,6 @@ class StateImportance:
         )
         more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
         return f"<table><tr><th>state</th><th>lower</th><th>upper</th></tr>{rows}</table>{more}"
-
-    def _position(self, name: str) -> int:
-        state = self.mdp.state(name)
-        found = np.flatnonzero(self.asked == state)
-        if not len(found):
-            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
-        return int(found[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +178,7 @@ class PathImportance:
     upper: Number
     reachability: Number
     reachability_following: Number
-    find_witness: Callable[[Side], Strategy] | None = field(default=None, repr=False)
+    question: Question | None = field(default=None, repr=False)  # what was asked; finds the witnesses
 
     def __repr__(self) -> str:
         return (
@@ -141,17 +188,25 @@ class PathImportance:
 
     def witness(self, side: Side) -> Strategy:
         """Strategy in scope under which the importance of the path *is* that bound."""
-        if self.find_witness is None:
+        from waypost.importance.paths import path_witness
+
+        if self.question is None:
             raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(side)
+        return path_witness(self.question, self.path, side)
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """Everything `waypost explain` computed: the one thing every report is made from.
+class Explanation(ByState[dict[str, Bounds]]):
+    """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
 
-    ``scopes`` holds a `StateImportance` for each scope asked for ("all", "optimal", "strategy"), all over the same
-    states; ``absolute`` is the same without normalisation, over all strategies.
+    A mapping from state names to the bounds by scope. ``scopes`` holds a `StateImportance` for each scope asked for
+    ("all", "optimal", "strategy"), all over the same states; ``absolute`` is the same without normalisation, over all
+    strategies.
+
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> explain(loan(), target="Granted")["Application"]["optimal"]
+    Bounds(lower=0.0, upper=0.95)
     """
 
     mdp: MDP
@@ -160,15 +215,33 @@ class Explanation:
     target_states: NDArray[np.bool_]  # (S,)
     reachability: Bounds  # least and greatest probability of the target from the initial state
     scopes: Mapping[str, StateImportance]
+    kinds: tuple[Kind, ...]  # (n,) of the states asked for, by the bounds in `main_scope`
+    ranking: NDArray[np.int64]  # (n,) positions of `asked`, most important first
     absolute: StateImportance | None = None
+    groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)  # group -> scope -> passing any of it
+    witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)  # scope -> state -> both
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"
 
     @property
-    def asked(self) -> NDArray[np.int64]:
+    def asked(self) -> NDArray[np.int64]:  # type: ignore[override]
         """(n,) the states explained."""
         return next(iter(self.scopes.values())).asked
 
-    def _parts(self) -> dict[str, StateImportance]:
+    @property
+    def main_scope(self) -> str:
+        """Scope that decides the kinds: "all" where it was asked for, else the first one."""
+        return "all" if "all" in self.scopes else next(iter(self.scopes))
+
+    @property
+    def parts(self) -> dict[str, StateImportance]:
+        """The scopes, and "absolute" where it is there."""
         return {**self.scopes, **({} if self.absolute is None else {"absolute": self.absolute})}
+
+    def at(self, position: int) -> dict[str, Bounds]:
+        """Bounds, by scope, of the state at a position of `asked`."""
+        return {name: part.at(position) for name, part in self.parts.items()}
 
     def to_frame(self) -> Any:
         """All bounds as a pandas DataFrame, one row per state; the columns are (scope, bound).
@@ -179,18 +252,17 @@ class Explanation:
         np.float64(0.082)
         """
         pandas = require("pandas", "table", "to_frame()")
-        return pandas.concat({name: part.to_frame() for name, part in self._parts().items()}, axis="columns")
+        return pandas.concat({name: part.to_frame() for name, part in self.parts.items()}, axis="columns")
 
     def _repr_html_(self) -> str:
         reached = self.reachability
         lead = f"Reaching {self.target}: probability {_short(reached.lower)} to {_short(reached.upper)}"
-        parts = self._parts()
-        head = "".join(f"<th>{name}</th>" for name in parts)
+        head = "".join(f"<th>{name}</th>" for name in self.parts)
         rows = []
-        for k, name in enumerate(next(iter(parts.values())).names[:MOST_ROWS]):
-            cells = "".join(f"<td>{_short(p.lower[k])} to {_short(p.upper[k])}</td>" for p in parts.values())
-            rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
-        more = f"<p>and {len(self.asked) - MOST_ROWS} more states</p>" if len(self.asked) > MOST_ROWS else ""
+        for k in self.ranking[:MOST_ROWS].tolist():
+            cells = "".join(f"<td>{_short(b.lower)} to {_short(b.upper)}</td>" for b in self.at(k).values())
+            rows.append(f"<tr><td>{html.escape(self.mdp.states[self.asked[k]])}</td>{cells}</tr>")
+        more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
         return f"<p>{html.escape(lead)}</p><table><tr><th>state</th>{head}</tr>{''.join(rows)}</table>{more}"
 
 

@@ -15,7 +15,8 @@ from waypost.graph import Ints, Mask
 from waypost.importance.facts import Facts
 from waypost.importance.fixed import InducedChain
 from waypost.importance.passing import Bound, Passing
-from waypost.importance.results import Bounds, Explanation, Scope, Side, StateImportance
+from waypost.importance.reading import kinds, ranking
+from waypost.importance.results import SIDES, Bounds, Explanation, Scope, Side, StateImportance, Witnesses
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.solve.rational import to_fraction
@@ -54,6 +55,10 @@ class Question:
         if not exact and question.facts.reach.max.values[question.facts.start] < SMALLEST:
             raise PrecisionError(f"{question.name} is too rare for floating point; ask for exact arithmetic (--exact)")
         return question
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy what is asked, not what is known."""
+        return Question, (self.mdp, self.target, self.name, self.scope, self.exact)
 
     @property
     def scope_name(self) -> Literal["all", "optimal", "strategy"]:
@@ -196,10 +201,16 @@ def explain(
     scopes: Iterable[Literal["all", "optimal"]] = ("all", "optimal"),
     strategy: Strategy | None = None,
     states: str | Iterable[str] | None = None,
+    groups: Mapping[str, Target] | Literal["labels"] | None = None,
+    witnesses: int = 0,
     exact: bool = False,
     progress: Progress | None = None,
 ) -> Explanation:
     """Everything a report needs: reachability, importance in each scope, and absolute importance.
+
+    `groups` are names of states by a name of your own, or "labels" for every label that several states share: each gets
+    the bounds of passing any of its states. `witnesses` is for how many of the most important states the explanation
+    carries the strategies that attain their bounds.
 
     >>> from waypost.cases import loan
     >>> found = explain(loan(), target="Granted")
@@ -212,15 +223,38 @@ def explain(
     base = Question.of(mdp, target=target, scope="all", exact=exact)
     reach = base.facts.reach
     questions = [Question.of(mdp, target=target, scope=scope, exact=exact, known=reach) for scope in wanted]
+    scores: dict[str, StateImportance] = {q.scope_name: answer(q, asked, "importance", progress) for q in questions}
+    order = ranking(scores.values())
+    named = _groups(mdp, groups)
     return Explanation(
         mdp=mdp,
         target=base.name,
         targets=(target,) if isinstance(target, str) else tuple(target),
         target_states=base.target,
         reachability=Bounds(plain(reach.min.values[mdp.initial]), plain(reach.max.values[mdp.initial])),
-        scopes={q.scope_name: answer(q, asked, "importance", progress) for q in questions},
+        scopes=scores,
+        kinds=kinds(scores.get("all", next(iter(scores.values()))), base.target, base.facts.visited),
+        ranking=order,
         absolute=answer(base, asked, "absolute", progress),
+        groups={
+            name: {q.scope_name: Bounds(*map(plain, q.bounds(states))) for q in questions}
+            for name, states in named.items()
+        },
+        witnesses={
+            scope: {
+                result.names[k]: Witnesses(*(result.witness(result.names[k], side) for side in SIDES))
+                for k in order[:witnesses]
+            }
+            for scope, result in scores.items()
+        },
     )
+
+
+def _groups(mdp: MDP, groups: Mapping[str, Target] | Literal["labels"] | None) -> dict[str, Mask]:
+    """States of every group asked for."""
+    if groups == "labels":
+        return {name: holds for name, holds in mdp.labels.items() if holds.sum() > 1}
+    return {name: mdp.where(members) for name, members in ({} if groups is None else groups).items()}
 
 
 def asked_states(mdp: MDP, states: str | Iterable[str] | None) -> Ints:
@@ -246,7 +280,7 @@ def answer(question: Question, asked: Ints, problem: Problem, progress: Progress
         lower=lower,
         upper=upper,
         ties=question.ties,
-        find_witness=lambda s, side: question.witness(_single(question.mdp, s), side, problem),
+        question=question,
     )
 
 

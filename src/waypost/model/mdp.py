@@ -12,10 +12,11 @@ Every state has a choice: one without actions becomes final, with a self-loop ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +75,17 @@ class MDP:
             f"MDP(states={self.n_states}, choices={self.n_choices}, transitions={self.transitions.nnz}, "
             f"initial={self.states[self.initial]!r})"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Fields only, the labels as a dictionary: so that a model pickles and copies."""
+        return {part.name: getattr(self, part.name) for part in fields(self)} | {"labels": dict(self.labels)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, frozen(value) if isinstance(value, np.ndarray) else value)
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr):
+            frozen(part)
+        object.__setattr__(self, "labels", checked_labels(state["labels"], self.states))
 
     @property
     def n_states(self) -> int:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import ModelError, require
-from waypost.importance.results import Bounds, Explanation
+from waypost.importance.reading import kind_of
+from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.model import MDP
 from waypost.report.coordinates import Coordinates, Field, coordinates_of, marks_of
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import Kind, bounds_at, kind_of, main_scope
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.wording import printable, span
 
@@ -70,7 +70,7 @@ def plot_grid(
     ['gridworld', "importance for 'goal' (any strategy)"]
     """
     figures = require("matplotlib.figure", "plot", "drawing")
-    mdp, scope = explanation.mdp, scope or main_scope(explanation)
+    mdp, scope = explanation.mdp, scope or explanation.main_scope
     places = _needed(mdp, coordinates)
     worth = dict(fields) if fields is not None else _strongest(explanation, places, scope)
     colours = palette(theme)
@@ -104,7 +104,7 @@ def _strongest(explanation: Explanation, places: Coordinates, scope: str) -> dic
     found: dict[Field, Bounds] = {}
     for k, state in enumerate(explanation.asked.tolist()):
         if state in places:
-            bounds, known = bounds_at(explanation, scope, k), found.get(places[state], Bounds(0, 0))
+            bounds, known = explanation.scopes[scope].at(k), found.get(places[state], Bounds(0, 0))
             found[places[state]] = Bounds(max(known.lower, bounds.lower), max(known.upper, bounds.upper))
     return found
 

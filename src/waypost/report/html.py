@@ -18,7 +18,7 @@ import numpy as np
 from waypost.errors import ModelError
 from waypost.importance.results import Explanation
 from waypost.report.pagedata import page_data
-from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
+from waypost.report.reading import labels_by_state
 from waypost.report.text import SCOPE_TITLES, Groups, kind_counts, summarise
 from waypost.report.wording import number, printable, span
 
@@ -101,13 +101,13 @@ def _asset(name: str) -> str:
 def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
     mdp = explanation.mdp
-    order = ranking(explanation).tolist()
+    order = explanation.ranking.tolist()
     scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    read, labels = kinds(explanation), labels_by_state(mdp)
+    read, labels = explanation.kinds, labels_by_state(mdp)
     rows = []
     for position in order[:LISTED]:
         state = int(explanation.asked[position])
-        bounds = [bounds_at(explanation, scope, position) for scope in scopes]
+        bounds = [explanation.parts[scope].at(position) for scope in scopes]
         rows.append(
             {
                 "name": printable(mdp.states[state]),

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.importance.results import Explanation, Number
+from waypost.importance.results import Explanation, Kind, Number
 from waypost.model import MDP, Strategy
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.layout import Layout, place
-from waypost.report.reading import Kind, addition, captions, kinds, ranking
+from waypost.report.reading import addition, captions
 from waypost.report.view import View, important_part, reached_by
 
 WITNESSED = (12, 60)  # states whose witness strategies are in the page: of a large model, of a small one
@@ -60,7 +60,7 @@ def _kept(several: Sequence[Explanation], views: Sequence[View]) -> list[int]:
     mdp = several[0].mdp
     if mdp.n_states <= STATES:
         return list(range(mdp.n_states))
-    best = [state for e in several for state in e.asked[ranking(e)][: STATES // 3].tolist()]
+    best = [state for e in several for state in e.asked[e.ranking][: STATES // 3].tolist()]
     return sorted({*best, *(state for view in views for state in view.states)})
 
 
@@ -75,7 +75,7 @@ def _model(mdp: MDP) -> dict[str, Any]:
 
 
 def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: bool) -> dict[str, Any]:
-    read, every = kinds(explanation), list(Kind)
+    read, every = explanation.kinds, list(Kind)
     inside = [k for k, state in enumerate(explanation.asked.tolist()) if state in at]
     position = {k: new for new, k in enumerate(inside)}
     results = dict(explanation.scopes)
@@ -89,7 +89,7 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "absolute": None if absolute is None else [_numbers(absolute.lower, inside), _numbers(absolute.upper, inside)],
         "exact": exact if whole and len(inside) <= STATES // 6 else None,
         "kinds": [every.index(read[k]) for k in inside],
-        "order": [position[k] for k in ranking(explanation).tolist() if k in position],
+        "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(explanation, view, at),
     }
@@ -121,12 +121,12 @@ def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
     budget = WITNESS_ENTRIES
     few, many = WITNESSED
     states = min(many, max(few, TRANSITIONS // explanation.mdp.transitions.nnz))
-    for position in ranking(explanation)[:states].tolist():
+    for position in explanation.ranking[:states].tolist():
         state = int(explanation.asked[position])
         name = explanation.mdp.states[state]
         packed = {}
         for scope, result in explanation.scopes.items():
-            if result.find_witness is not None:
+            if result.question is not None:
                 packed[scope] = [_packed(result.witness(name, "lower")), _packed(result.witness(name, "upper"))]
         budget -= sum(len(mode) for pair in packed.values() for strategy in pair for mode in strategy["modes"])
         if budget < 0:

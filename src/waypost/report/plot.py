@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.errors import NameUnknownError, require
-from waypost.importance.results import Explanation, Side
+from waypost.importance.results import Explanation, Kind, Side
 from waypost.model import Strategy
 from waypost.report.layout import Direction, Engine, Layout, Point, place
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import Kind, addition, bounds_at, captions, kinds, main_scope, ranking
+from waypost.report.reading import addition, captions
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.view import Edge, important_part
 from waypost.report.wording import number, printable
@@ -71,7 +71,7 @@ def plot_graph(
     >>> [axis.get_label() for axis in figure.axes]
     ['graph', '<colorbar>']
     """
-    scope = scope or main_scope(explanation)
+    scope = scope or explanation.main_scope
     if scope not in explanation.scopes:
         raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
     view = important_part(explanation, top)
@@ -121,7 +121,7 @@ class _Sheet:
 
     @cached_property
     def read(self) -> tuple[Kind, ...]:
-        return kinds(self.explanation)
+        return self.explanation.kinds
 
     @cached_property
     def called(self) -> list[str]:
@@ -237,7 +237,7 @@ def _middle(curve: Curve) -> tuple[float, float]:
 
 def value_of(explanation: Explanation, scope: str, colour: Colour, position: int) -> float:
     """Return the number that colours a state."""
-    bounds = bounds_at(explanation, scope, position)
+    bounds = explanation.scopes[scope].at(position)
     if colour == "width":
         return float(bounds.upper) - float(bounds.lower)
     return float(bounds.lower if colour == "lower" else bounds.upper)
@@ -254,7 +254,7 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
     """
     figures = require("matplotlib.figure", "plot", "drawing")
     colours = palette(theme)
-    order = ranking(explanation)[:top].tolist()
+    order = explanation.ranking[:top].tolist()
     called = captions(explanation.mdp)
     names = []
     for k in order:

@@ -1,94 +1,13 @@
-"""How an explanation is read: what kind of step each state is, and which states come first."""
+"""What states are called: their labels, captions and groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import Enum
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from waypost.importance.results import Bounds, Explanation, Number
+from waypost.importance.results import Explanation
 from waypost.model import MDP
-
-IMPORTANT = 0.5  # a lower bound from here on: most runs that succeed pass the state, whatever is done
-MARGINAL = 0.05  # an upper bound up to here: few runs that succeed pass the state, whatever is done
-
-
-class Kind(Enum):
-    """What kind of step a state is, from its bounds."""
-
-    START = "start"  # where every run begins
-    TARGET = "target"  # where every successful run ends
-    INDISPENSABLE = "indispensable"  # lower bound 1
-    IMPORTANT = "important"  # lower bound at least `IMPORTANT`
-    OPTIONAL = "optional"  # anything else: it depends on the choices
-    MARGINAL = "marginal"  # upper bound at most `MARGINAL`
-    DETRIMENTAL = "detrimental"  # upper bound 0
-
-
-def kind_of(bounds: Bounds) -> Kind:
-    """Kind of a state that is neither start nor target.
-
-    >>> [kind_of(Bounds(*b)).value for b in ((1, 1), (0.7, 1), (0, 1), (0, 0.01), (0, 0))]
-    ['indispensable', 'important', 'optional', 'marginal', 'detrimental']
-    """
-    if bounds.lower == 1:
-        return Kind.INDISPENSABLE
-    if bounds.upper == 0:
-        return Kind.DETRIMENTAL
-    if bounds.lower >= IMPORTANT:
-        return Kind.IMPORTANT
-    if bounds.upper <= MARGINAL:
-        return Kind.MARGINAL
-    return Kind.OPTIONAL
-
-
-def main_scope(explanation: Explanation) -> str:
-    """Scope that decides the kinds: the first one asked for, "all" where it was."""
-    return "all" if "all" in explanation.scopes else next(iter(explanation.scopes))
-
-
-def bounds_at(explanation: Explanation, scope: str, position: int) -> Bounds:
-    """Bounds of the state at a position of `Explanation.asked`."""
-    result = explanation.absolute if scope == "absolute" else explanation.scopes[scope]
-    if result is None:
-        raise KeyError(scope)
-    return Bounds(_plain(result.lower[position]), _plain(result.upper[position]))
-
-
-def kinds(explanation: Explanation) -> tuple[Kind, ...]:
-    """Kind of every state explained, in the order asked for.
-
-    >>> from waypost.cases import loan
-    >>> from waypost.importance import explain
-    >>> read = kinds(explain(loan(), target="Granted"))
-    >>> [kind.value for kind in read][:3]
-    ['start', 'optional', 'optional']
-    """
-    scope = main_scope(explanation)
-    found = []
-    for position, state in enumerate(explanation.asked.tolist()):
-        bounds = bounds_at(explanation, scope, position)
-        if explanation.target_states[state]:
-            found.append(Kind.TARGET)
-        elif state == explanation.mdp.initial:
-            found.append(Kind.START)
-        else:
-            found.append(kind_of(bounds))
-    return tuple(found)
-
-
-def ranking(explanation: Explanation) -> NDArray[np.int64]:
-    """Positions of `Explanation.asked`, most important first: by the mean of a state's bounds over the scopes.
-
-    Equal means keep the order asked for, so that the same explanation always reads the same.
-    """
-    results = explanation.scopes.values()
-    mean = sum(result.lower.astype(float) + result.upper.astype(float) for result in results)
-    return np.argsort(-np.round(np.asarray(mean), 12), kind="stable")
 
 
 def labels_by_state(mdp: MDP) -> list[list[str]]:
@@ -138,7 +57,3 @@ def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[t
         alone = called[state] not in explanation.mdp.labels
         groups.setdefault((called[state], state if alone else -1), []).append(position)
     return [(name, members) for (name, _), members in groups.items()]
-
-
-def _plain(value: Any) -> Number:
-    return value if isinstance(value, Fraction) else float(value)

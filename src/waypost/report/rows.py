@@ -6,7 +6,7 @@ from typing import Any
 
 from waypost.errors import require
 from waypost.importance.results import Explanation, Number
-from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
+from waypost.report.reading import labels_by_state
 
 Row = dict[str, str | Number]
 
@@ -27,9 +27,9 @@ def rows(explanation: Explanation, top: int | None = None) -> list[Row]:
     ('Consultation', 0.525, 1.0)
     """
     scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    labels, read = labels_by_state(explanation.mdp), kinds(explanation)
+    labels, read = labels_by_state(explanation.mdp), explanation.kinds
     found = []
-    for position in ranking(explanation)[:top].tolist():
+    for position in explanation.ranking[:top].tolist():
         state = int(explanation.asked[position])
         row: Row = {
             "state": explanation.mdp.states[state],
@@ -37,7 +37,7 @@ def rows(explanation: Explanation, top: int | None = None) -> list[Row]:
             "kind": read[position].value,
         }
         for scope in scopes:
-            bounds = bounds_at(explanation, scope, position)
+            bounds = explanation.parts[scope].at(position)
             row[f"{scope}_lower"], row[f"{scope}_upper"] = bounds.lower, bounds.upper
         found.append(row)
     return found

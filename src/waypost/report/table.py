@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from waypost.importance.results import Bounds, Explanation, Number
-from waypost.report.reading import Kind, bounds_at, kinds, labels_by_state, ranking
+from waypost.importance.results import Bounds, Explanation, Kind, Number
+from waypost.report.reading import labels_by_state
 from waypost.report.text import SCOPE_TITLES
 from waypost.report.wording import count, number, printable
 
@@ -68,7 +68,7 @@ def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table
     mdp = explanation.mdp
     parts = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
     made = Table(box=box.SIMPLE_HEAD, header_style="dim")
-    read, order = kinds(explanation), ranking(explanation)[:top].tolist()
+    read, order = explanation.kinds, explanation.ranking[:top].tolist()
     labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
     labelled = not compact and any(labels[explanation.asked[k]] for k in order)
     made.add_column("state", overflow="fold", min_width=12)
@@ -87,7 +87,7 @@ def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table
             cells.append(Text(printable(", ".join(labels[state]))))
         if not compact:
             cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
-        made.add_row(*cells, *(interval(bounds_at(explanation, part, k)) for part in parts))
+        made.add_row(*cells, *(interval(explanation.parts[part].at(k)) for part in parts))
     return made
 
 

@@ -6,20 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waypost.importance.results import Bounds, Explanation, PathImportance
-from waypost.report.reading import (
-    IMPORTANT,
-    MARGINAL,
-    Kind,
-    addition,
-    bounds_at,
-    captions,
-    group_by_label,
-    kind_of,
-    kinds,
-    main_scope,
-    ranking,
-)
+from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
+from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
+from waypost.report.reading import addition, captions, group_by_label
 from waypost.report.wording import count, number, percent, printable, span
 
 Groups = Mapping[str, Mapping[str, Bounds]]  # label -> scope -> bounds of passing any of its states
@@ -93,10 +82,10 @@ def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = No
     target = printable(explanation.target)
     entries = _entries(explanation, groups or {})
     sections = []
-    for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL):
+    for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL, Kind.UNREACHABLE):
         found = [entry for entry in entries if entry.kind is kind]
         if found:
-            title, sentence = _words(kind, target, main_scope(explanation))
+            title, sentence = _words(kind, target, explanation.main_scope)
             items = tuple(
                 Item(printable(entry.name), entry.note, tuple(span(b.lower, b.upper) for b in entry.bounds.values()))
                 for entry in found[:top]
@@ -130,15 +119,15 @@ class _Entry:
 
 def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
     """One entry per state or label, most important first; start and target are no news."""
-    read = kinds(explanation)
-    inner = [k for k in ranking(explanation).tolist() if read[k] not in {Kind.START, Kind.TARGET}]
+    read = explanation.kinds
+    inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
     shared = Counter(captions(explanation.mdp))
     entries = []
     for name, members in group_by_label(explanation, inner):
         if name in groups and shared[name] > 1 and len(members) == shared[name]:
             bounds = {scope: groups[name][scope] for scope in explanation.scopes}
             note = f"any of {len(members)} states"
-            entries.append(_Entry(name, note, kind_of(bounds[main_scope(explanation)]), bounds, len(members)))
+            entries.append(_Entry(name, note, kind_of(bounds[explanation.main_scope]), bounds, len(members)))
             continue
         for kind in dict.fromkeys(read[k] for k in members):
             same = [k for k in members if read[k] is kind]
@@ -150,7 +139,7 @@ def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
 def _envelope(explanation: Explanation, members: Sequence[int]) -> dict[str, Bounds]:
     envelope = {}
     for scope in explanation.scopes:
-        found = [bounds_at(explanation, scope, position) for position in members]
+        found = [explanation.scopes[scope].at(position) for position in members]
         envelope[scope] = Bounds(min(b.lower for b in found), max(b.upper for b in found))
     return envelope
 
@@ -188,6 +177,7 @@ def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
             "Not passed" if fixed else "To avoid",
             f"No run that reaches {target} passes these, {whatever}.",
         ),
+        Kind.UNREACHABLE: ("Never reached", f"Nothing that can be done leads to these before {target}."),
     }[kind]
 
 
@@ -339,7 +329,7 @@ def path_summary(result: PathImportance) -> str:
 
 def kind_counts(explanation: Explanation) -> str:
     """How many states there are of each kind, in one line."""
-    read = kinds(explanation)
+    read = explanation.kinds
     found = [(kind, sum(k is kind for k in read)) for kind in Kind if kind not in {Kind.START, Kind.TARGET}]
     return f"{count(len(read), 'state')}: " + ", ".join(
         f"{n:,} {'to avoid' if kind is Kind.DETRIMENTAL else kind.value}" for kind, n in found if n

@@ -12,7 +12,6 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.importance.results import Explanation
 from waypost.model import MDP, Strategy, induced_chain
-from waypost.report.reading import ranking
 
 SHOWN = 60  # more states than this make a picture that nobody reads
 FAR = 20_000  # hidden states that the search for a way between two shown ones looks at
@@ -57,7 +56,7 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     [(0, 5)]
     """
     mdp = explanation.mdp
-    ranked = explanation.asked[ranking(explanation)].tolist()
+    ranked = explanation.asked[explanation.ranking].tolist()
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
