@@ -63,6 +63,8 @@ def command(
     STUDY is table1, table2, appendix, differences or mssd, as in the paper; accuracy, how often each encoding is right
     and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
     output directory share their measurements.
+
+    Example: waypost reproduce table1 --sample 2 --time-limit 10
     """
     chosen = STUDIES[study]
     if models:

@@ -11,14 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.errors import NameUnknownError, require
-from waypost.importance.results import Explanation, Kind, Side
+from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
 from waypost.report.layout import Direction, Engine, Layout, Point, place
+from waypost.report.names import addition, captions
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import addition, captions
-from waypost.report.text import SCOPE_TITLES
 from waypost.report.view import Edge, important_part
-from waypost.report.wording import number, printable
+from waypost.report.wording import SCOPE_TITLES, number, printable
 
 Colour = Literal["lower", "upper", "width"]
 Curve = tuple[Point, ...]
@@ -42,13 +41,13 @@ def plot_graph(
     *,
     scope: str | None = None,
     colour: Colour = "upper",
-    witness: tuple[str, Side] | None = None,
+    strategy: Strategy | None = None,
     top: int = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
     engine: Engine = "auto",
 ) -> Any:
-    """Process graph coloured by importance; arrows as wide as they are likely under a witness.
+    """Process graph coloured by importance; arrows as wide as they are likely under a strategy.
 
     Parameters
     ----------
@@ -58,8 +57,8 @@ def plot_graph(
         Which bounds colour the states; the main scope by default.
     colour
         The "lower" or "upper" bound, or their distance, "width".
-    witness
-        A state and a side: arrows are drawn by their probability under the strategy that attains this bound.
+    strategy
+        Arrows are drawn by their probability under it: a witness, say, or what was observed.
     top
         States to show, most important first.
     theme, direction, engine
@@ -67,7 +66,9 @@ def plot_graph(
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
-    >>> figure = plot_graph(explain(loan(), target="Granted"), witness=("Consultation", "lower"), scope="optimal")
+    >>> explanation = explain(loan(), target="Granted")
+    >>> witness = explanation.scopes["optimal"].witness("Consultation", "lower")
+    >>> figure = plot_graph(explanation, scope="optimal", strategy=witness)
     >>> [axis.get_label() for axis in figure.axes]
     ['graph', '<colorbar>']
     """
@@ -83,7 +84,6 @@ def plot_graph(
     colours = palette(theme)
     figure, axis = _canvas(layout, colours)
     sheet = _Sheet(axis, explanation, scope, colour, colours)
-    strategy = explanation.scopes[scope].witness(*witness) if witness else None
     for edge, curve in zip(edges, layout.curves, strict=True):
         sheet.edge(edge, curve, _taken(strategy, edge) if strategy and not edge.hidden else None, len(edges) <= 40)
     for state, size, centre in zip(view.states, sizes, layout.centres, strict=True):
