@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.importance.results import Explanation, Kind, Number
+from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
 from waypost.report import asking
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
-from waypost.report.layout import Layout, place
+from waypost.report.layout import DIRECTIONS, Layout, place
 from waypost.report.names import addition, captions
-from waypost.report.view import View, important_part, reached_by
+from waypost.report.view import View, important_part
 
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
 
@@ -76,15 +76,18 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
     read, every = explanation.kinds, list(Kind)
     inside = [k for k, state in enumerate(explanation.asked.tolist()) if state in at]
     position = {k: new for new, k in enumerate(inside)}
-    results = dict(explanation.scopes)
-    exact = {name: [_fractions(r.lower), _fractions(r.upper)] for name, r in results.items() if r.exact}
-    absolute = explanation.absolute
+
+    def numbers(result: StateImportance) -> list[list[float | int]]:
+        return [[compact(values[k]) for k in inside] for values in (result.lower, result.upper)]
+
+    scopes, absolute = explanation.scopes.items(), explanation.absolute
+    exact = {name: [[*map(str, values)] for values in (r.lower, r.upper)] for name, r in scopes if r.exact}
     return {
         "name": explanation.target,
         "states": [at[s] for s in np.flatnonzero(explanation.target_states).tolist() if s in at],
-        "reach": [compact(explanation.reachability.lower), compact(explanation.reachability.upper)],
-        "scopes": {name: [_numbers(r.lower, inside), _numbers(r.upper, inside)] for name, r in results.items()},
-        "absolute": None if absolute is None else [_numbers(absolute.lower, inside), _numbers(absolute.upper, inside)],
+        "reach": [compact(value) for value in explanation.reachability],
+        "scopes": {name: numbers(result) for name, result in scopes},
+        "absolute": None if absolute is None else numbers(absolute),
         "exact": exact if whole and len(inside) <= asking.STATES // 6 else None,
         "kinds": [every.index(read[k]) for k in inside],
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
@@ -103,14 +106,6 @@ def compact(value: Number) -> float | int:
         return int(value)
     short = float(f"{float(value):.12g}")
     return min(max(short, 1e-300), 0.9999999999999)
-
-
-def _numbers(values: NDArray[Any], inside: Sequence[int]) -> list[float | int]:
-    return [compact(values[k]) for k in inside]
-
-
-def _fractions(values: NDArray[Any]) -> list[str]:
-    return [str(value) for value in values]
 
 
 def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
@@ -132,8 +127,7 @@ def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
 
 def _packed(strategy: Strategy) -> dict[str, Any]:
     """Choices of a strategy in the states that have several and can be reached, and when its mode changes."""
-    reached = reached_by(strategy)
-    modes = zip(strategy.modes, reached, strict=True)
+    modes = zip(strategy.modes, strategy.reached(), strict=True)
     update = [
         [[s, int(row[s])] for s in np.flatnonzero(row != mode).tolist()] for mode, row in enumerate(strategy.update)
     ]
@@ -153,10 +147,7 @@ def _choices(mdp: MDP, probabilities: NDArray[np.float64], reached: NDArray[np.b
 def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[str, Any]:
     called = captions(explanation.mdp)
     sizes = [node_size(called[s], explanation.mdp.states[s]) for s in view.states]
-    node = {state: k for k, state in enumerate(view.states)}
-    # an arrow from a state to itself says nothing that the list of its steps does not say
-    edges = [edge for edge in view.edges if edge.source != edge.target]
-    arrows = [(node[edge.source], node[edge.target]) for edge in edges]
+    edges, arrows = view.drawn
     return {
         "states": [at[s] for s in view.states],
         "sizes": sizes,
@@ -164,8 +155,7 @@ def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[
             {"s": at[e.source], "t": at[e.target], "c": e.choices, "p": [compact(p) for p in e.probabilities]}
             for e in edges
         ],
-        "wide": _geometry(place(sizes, arrows, direction="wide")),
-        "tall": _geometry(place(sizes, arrows, direction="tall")),
+        **{way: _geometry(place(sizes, arrows, direction=way)) for way in DIRECTIONS},
     }
 
 

@@ -76,11 +76,10 @@ def plot_graph(
     if scope not in explanation.scopes:
         raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
     view = important_part(explanation, top)
-    edges = [edge for edge in view.edges if edge.source != edge.target]
+    edges, arrows = view.drawn
     called = captions(explanation.mdp)
     sizes = [(26.0 + 7.6 * min(len(printable(called[s])), 22), 34.0) for s in view.states]
-    node = {state: k for k, state in enumerate(view.states)}
-    layout = place(sizes, [(node[e.source], node[e.target]) for e in edges], direction=direction, engine=engine)
+    layout = place(sizes, arrows, direction=direction, engine=engine)
     colours = palette(theme)
     figure, axis = _canvas(layout, colours)
     sheet = _Sheet(axis, explanation, scope, colour, colours)
@@ -120,10 +119,6 @@ class _Sheet:
         return {int(s): k for k, s in enumerate(self.explanation.asked)}
 
     @cached_property
-    def read(self) -> tuple[Kind, ...]:
-        return self.explanation.kinds
-
-    @cached_property
     def called(self) -> list[str]:
         return captions(self.explanation.mdp)
 
@@ -156,7 +151,7 @@ class _Sheet:
         """Draw a state: filled by its number, framed by its kind."""
         colours, k = self.colours, self.position.get(state)
         value = None if k is None else value_of(self.explanation, self.scope, self.colour, k)
-        kind = None if k is None else self.read[k]
+        kind = None if k is None else self.explanation.kinds[k]
         if kind in {Kind.INDISPENSABLE, Kind.START, Kind.TARGET}:
             ring = colours.ramp[-1] if kind is Kind.INDISPENSABLE else colours.good
             self._box(size, centre, 4, facecolor="none", edgecolor=ring, linewidth=1.2)
