@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from waypost.cli.source import load_model, load_strategy
-from waypost.importance import PathImportance, path_importance
-from waypost.importance.results import Scope
+from waypost.importance import PathImportance, Scope, path_importance
 
 
 @click.command("path")

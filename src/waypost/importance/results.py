@@ -7,22 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import NameUnknownError, require
+from waypost.importance.passing import SIDES, Side, witness
+from waypost.importance.paths import path_witness
+from waypost.importance.question import Question, ScopeName
 from waypost.model import MDP, Strategy
-
-if TYPE_CHECKING:
-    from waypost.importance.states import Question
+from waypost.solve.rational import to_fraction
 
 MOST_ROWS = 60  # of a table in a notebook
 Number = float | Fraction
-Side = Literal["lower", "upper"]
-SIDES: tuple[Side, Side] = ("lower", "upper")
-Scope = Literal["all", "optimal"] | Strategy
 T = TypeVar("T")
 
 
@@ -114,7 +112,7 @@ class StateImportance(ByState[Bounds]):
     mdp: MDP
     target: str  # as a person would write it
     problem: Literal["importance", "absolute"]
-    scope: Literal["all", "optimal", "strategy"]
+    scope: ScopeName
     asked: NDArray[np.int64]  # (n,) states in the order asked for
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
@@ -131,7 +129,7 @@ class StateImportance(ByState[Bounds]):
 
     def at(self, position: int) -> Bounds:
         """Bounds of the state at a position of `asked`."""
-        return Bounds(_plain(self.lower[position]), _plain(self.upper[position]))
+        return Bounds(plain(self.lower[position]), plain(self.upper[position]))
 
     def to_dict(self) -> Mapping[str, Bounds]:
         """Bounds by state name."""
@@ -139,12 +137,8 @@ class StateImportance(ByState[Bounds]):
 
     def witness(self, state: str, side: Side) -> Strategy:
         """Strategy in scope under which the importance of the state *is* that bound."""
-        if side not in ("lower", "upper"):
-            raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
-        asked = int(self.asked[self._position(state)])
-        if self.question is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.question.witness(np.arange(self.mdp.n_states) == asked, side, self.problem)
+        asked = np.arange(self.mdp.n_states) == self.asked[self._position(state)]
+        return witness(_asked(self.question, side), asked, side, absolute=self.problem == "absolute")
 
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per state, indexed by name."""
@@ -173,7 +167,7 @@ class PathImportance:
     mdp: MDP
     target: str
     path: tuple[str, ...]  # state, action, state, ..., state
-    scope: Literal["all", "optimal", "strategy"]
+    scope: ScopeName
     lower: Number
     upper: Number
     reachability: Number
@@ -188,11 +182,7 @@ class PathImportance:
 
     def witness(self, side: Side) -> Strategy:
         """Strategy in scope under which the importance of the path *is* that bound."""
-        from waypost.importance.paths import path_witness
-
-        if self.question is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return path_witness(self.question, self.path, side)
+        return path_witness(_asked(self.question, side), self.path, side)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,5 +264,14 @@ def _short(value: Any) -> str:
     return {"0.000000": "&lt;0.000001", "1.000000": "&gt;0.999999"}.get(text, text.rstrip("0"))
 
 
-def _plain(value: Any) -> Number:
-    return value if isinstance(value, Fraction) else float(value)
+def plain(value: Any) -> Number:
+    """Python's own float or Fraction."""
+    return float(value) if isinstance(value, float | np.floating) else to_fraction(value)
+
+
+def _asked(question: Question | None, side: str) -> Question:
+    if side not in SIDES:
+        raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
+    if question is None:
+        raise NameUnknownError("this result was made without its model and has no witnesses")
+    return question

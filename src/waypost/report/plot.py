@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.errors import NameUnknownError, require
-from waypost.importance.results import Explanation, Kind, Side
+from waypost.importance.passing import Side
+from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
 from waypost.report.layout import Direction, Engine, Layout, Point, place
 from waypost.report.palette import Palette, Theme, palette
