@@ -7,7 +7,7 @@ import numpy as np
 
 from waypost.cli.source import load_model
 from waypost.graph import Graph, end_components, reachable
-from waypost.importance.results import plain
+from waypost.importance.question import plain
 from waypost.model import MDP
 from waypost.solve import Reach
 

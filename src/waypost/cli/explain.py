@@ -110,8 +110,7 @@ def explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) 
         return explain(
             mdp,
             target=target[0] if len(target) == 1 else list(target),
-            scopes=scopes,
-            strategy=None if strategy is None else load_strategy(strategy, mdp),
+            scope=[*scopes, *([] if strategy is None else [load_strategy(strategy, mdp)])],
             states=options["states"] or None,
             exact=options["exact"],
             progress=progress,

@@ -13,6 +13,7 @@ _HOMES = {
     "as_markdown": "text",
     "as_text": "text",
     "fields_of": "grid",
+    "notebook_table": "notebook",
     "path_summary": "text",
     "plot_bars": "plot",
     "plot_graph": "plot",

@@ -131,7 +131,7 @@ def reached_by(strategy: Strategy) -> NDArray[np.bool_]:
         columns.append(strategy.update[mode][chain.col] * n + chain.col)
     arrows = (np.concatenate(rows), np.concatenate(columns))
     graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(strategy.memory * n, strategy.memory * n))
-    found = breadth_first_order(graph, strategy.start * n + mdp.initial, return_predecessors=False)
     reached = np.zeros(strategy.memory * n, bool)
-    reached[found] = True
+    for start, _ in strategy.starts:
+        reached[breadth_first_order(graph, start * n + mdp.initial, return_predecessors=False)] = True
     return reached.reshape(strategy.memory, n)
