@@ -61,7 +61,7 @@ def _wide_model() -> MDP:
 @pytest.fixture(scope="module")
 def wide():
     mdp = _wide_model()
-    return explain(mdp, target="t", strategy=Strategy.uniform(mdp))
+    return explain(mdp, target="t", scope=["all", "optimal", Strategy.uniform(mdp)])
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -19,8 +19,8 @@ from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import Loaded, load, load_strategy, one_or_several, scopes_of, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain
-from waypost.report.asking import PAGES, PICTURES, needs
 from waypost.report.files import ending_of, render_report, write_report
+from waypost.report.planning import PAGES, PICTURES, needs
 
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
@@ -82,15 +82,16 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         target = (loaded.target,)
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
-    scopes, strategy = scopes_of(options["scope"]), options["strategy"]
+    scopes = [*scopes_of(options["scope"])]
+    if options["strategy"] is not None:
+        scopes.append(load_strategy(options["strategy"], loaded.mdp))
     asked = len(options["states"]) or loaded.mdp.n_states
-    parts = len(scopes) + (strategy is not None) + 1  # and the absolute importance
+    parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
         return explain(
             loaded.mdp,
             target=one_or_several(target),
-            scopes=scopes,
-            strategy=None if strategy is None else load_strategy(strategy, loaded.mdp),
+            scope=scopes,
             states=options["states"] or None,
             exact=options["exact"],
             progress=progress,

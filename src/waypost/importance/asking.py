@@ -1,0 +1,224 @@
+"""Importance as people ask for it: of states, groups and paths, under one strategy or over many; or all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from waypost.errors import ArgumentError
+from waypost.graph import Ints, Mask
+from waypost.importance.passing import SIDES, bounds
+from waypost.importance.paths import path_bounds
+from waypost.importance.question import Question, Scope, names_of
+from waypost.importance.reading import explanation_of, ranking
+from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses, plain
+from waypost.importance.sweeps import Progress, bounds_of_states
+from waypost.model import MDP, Strategy, Target
+
+Groups = Mapping[str, Target] | Literal["labels"]
+TOGETHER = 6  # fewer states than this are asked about one by one
+
+
+def state_importance(
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope,
+    states: str | Iterable[str] | None = None,
+    exact: bool = False,
+    progress: Progress | None = None,
+) -> StateImportance:
+    """Importance of states for reaching `target`, bounded over the strategies in scope.
+
+    Paper: P1 and P2, Sect. 4.1; scope "optimal" is Sigma*, Sect. 5.
+
+        imp(s) = Pr(F t and (not t U s)) / Pr(F t)
+
+    Parameters
+    ----------
+    mdp
+        The model; its initial state is where every run starts.
+    target
+        A state name, a label, or several of them.
+    scope
+        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    states
+        Names of the states to ask about; every state by default.
+    exact
+        Compute in rationals; the bounds are Fractions.
+    progress
+        Told how many bounds were settled since it was last called; in all there are two per state.
+
+    Examples
+    --------
+    >>> from waypost.cases import loan
+    >>> result = state_importance(loan(), target="Granted", scope="optimal")
+    >>> result["Application"]
+    Bounds(lower=0.0, upper=0.95)
+    >>> state_importance(loan(), target="Granted", scope="all", states="Error", exact=True)["Error"]
+    Bounds(lower=Fraction(0, 1), upper=Fraction(98, 953))
+    """
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    return _answer(question, _asked(mdp, states), progress=progress)
+
+
+def absolute_importance(
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope = "all",
+    states: str | Iterable[str] | None = None,
+    exact: bool = False,
+    progress: Progress | None = None,
+) -> StateImportance:
+    """Probability of passing a state and then reaching `target`: importance without normalisation.
+
+    Paper: the absolute variant, Sect. 4. The lower bound over all strategies is an infimum: strategies that come
+    arbitrarily close still reach the target, its witness need not.
+
+    >>> from waypost.cases import loan
+    >>> absolute_importance(loan(), target="Granted", exact=True)["Application"]
+    Bounds(lower=Fraction(0, 1), upper=Fraction(931, 1000))
+    """
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    return _answer(question, _asked(mdp, states), absolute=True, progress=progress)
+
+
+def group_importance(
+    mdp: MDP, *, target: Target, scope: Scope, groups: Groups, exact: bool = False
+) -> dict[str, Bounds]:
+    """Importance of passing any state of a group, for example every state that carries a label.
+
+    >>> from waypost.cases import loan
+    >>> group_importance(loan(), target="Granted", scope="all", groups={"advice": ["Consultation", "Error"]})
+    {'advice': Bounds(lower=0.0, upper=1.0)}
+    """
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    return {name: _group(question, states) for name, states in _groups(mdp, groups).items()}
+
+
+def path_importance(
+    mdp: MDP, *, path: Sequence[str], target: Target, scope: Scope, exact: bool = False
+) -> PathImportance:
+    """Importance of a simple path from the initial state, for reaching `target`.
+
+    `path` alternates states and actions: ``[s0, a0, s1, ..., sn]``.
+
+    >>> from waypost.cases import loan
+    >>> found = path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="all")
+    >>> round(found.lower, 12), found.upper
+    (0.897166841553, 1.0)
+    >>> path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="optimal").lower
+    0.95
+    """
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    lower, upper, following = map(plain, path_bounds(question, path))
+    return PathImportance(
+        mdp=mdp,
+        target=question.name,
+        path=tuple(path),
+        scope=question.scope_name,
+        lower=lower,
+        upper=upper,
+        reachability=plain(question.best),
+        reachability_following=following,
+        question=question,
+    )
+
+
+def explain(
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope | Iterable[Scope] = ("all", "optimal"),
+    states: str | Iterable[str] | None = None,
+    groups: Groups | None = None,
+    witnesses: int = 0,
+    exact: bool = False,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Everything a report needs: reachability, importance in each scope, and absolute importance.
+
+    `groups` are names of states by a name of your own, or "labels" for every label that several states share: each gets
+    the bounds of passing any of its states. `witnesses` is for how many of the most important states the explanation
+    carries the strategies that attain their bounds.
+
+    >>> from waypost.cases import loan
+    >>> found = explain(loan(), target="Granted")
+    >>> found.reachability, list(found.scopes)
+    (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
+    """
+    asked, named = _asked(mdp, states), _groups(mdp, {} if groups is None else groups)
+    base = Question.of(mdp, target=target, scope="all", exact=exact)
+    wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
+    questions = [base if each == "all" else base.within(each) for each in wanted]
+    if len({question.scope_name for question in questions}) < max(len(wanted), 1):
+        raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
+    scores: dict[str, StateImportance] = {q.scope_name: _answer(q, asked, progress=progress) for q in questions}
+    top = ranking(scores.values())[:witnesses]
+    return explanation_of(
+        base,
+        scores,
+        absolute=_answer(base, asked, absolute=True, progress=progress),
+        groups={name: {q.scope_name: _group(q, members) for q in questions} for name, members in named.items()},
+        witnesses={name: _witnesses(result, top) for name, result in scores.items()},
+    )
+
+
+def _answer(
+    question: Question, asked: Ints, *, absolute: bool = False, progress: Progress | None = None
+) -> StateImportance:
+    """Both bounds for every state asked for."""
+    lower: Any
+    upper: Any
+    if question.exact or len(asked) < TOGETHER or (question.chain is not None and question.chain.modes > 1):
+        dtype: Any = object if question.exact else float
+        lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
+        for k, state in enumerate(asked):
+            single = np.arange(question.mdp.n_states) == state
+            lower[k], upper[k] = map(plain, bounds(question, single, absolute=absolute))
+            if progress is not None:
+                progress(2)
+    else:
+        directly = absolute and question.scope == "all"
+        lower, upper = bounds_of_states(question, asked, absolute=directly, progress=progress)
+        if absolute and not directly:
+            lower, upper = lower * question.best, upper * question.best
+    return StateImportance(
+        mdp=question.mdp,
+        target=question.name,
+        problem="absolute" if absolute else "importance",
+        scope=question.scope_name,
+        asked=asked,
+        lower=lower,
+        upper=upper,
+        ties=question.ties,
+        question=question,
+    )
+
+
+def _group(question: Question, states: Mask) -> Bounds:
+    return Bounds(*map(plain, bounds(question, states)))
+
+
+def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
+    names = [result.mdp.states[result.asked[k]] for k in positions]
+    return {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}
+
+
+def _groups(mdp: MDP, groups: Groups) -> dict[str, Mask]:
+    """States of every group asked for."""
+    if isinstance(groups, str) and groups == "labels":
+        return {name: holds for name, holds in mdp.labels.items() if holds.sum() > 1}
+    if not isinstance(groups, Mapping):
+        raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
+    return {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
+
+
+def _asked(mdp: MDP, states: str | Iterable[str] | None) -> Ints:
+    """Positions of the states asked for, each once, in the order asked for; all of them by default."""
+    if states is None:
+        return np.arange(mdp.n_states)
+    return np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)
