@@ -6,14 +6,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.options import (
-    bootstrap_options,
-    learning_options,
-    output_options,
-    reading_options,
-    scope_option,
-    target_option,
-)
+from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import Loaded, load, load_strategy, one_or_several, scopes_of, taken_options, tell
@@ -27,15 +20,15 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 
 @click.command("explain")
 @click.argument("model", required=False)
-@target_option()
-@scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
+@given.target_option()
+@given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @click.option("--state", "-s", "states", multiple=True, help="Only this state; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
-@reading_options()
+@given.reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
-@learning_options
-@bootstrap_options
-@output_options
+@given.learning_options
+@given.bootstrap_options
+@given.output_options
 def command(**options: Any) -> None:
     """Explain how important every state of MODEL is for reaching a target.
 
@@ -51,13 +44,8 @@ def command(**options: Any) -> None:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
-    loaded = load(
-        options["model"],
-        constants=options["constants"],
-        exact=options["exact"],
-        data=options["data"],
-        learning=learning,
-    )
+    reading = {name: options[name] for name in ("constants", "exact", "data")}
+    loaded = load(options["model"], learning=learning, **reading)
     tell(loaded.notes, quiet=learning["quiet"])
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
