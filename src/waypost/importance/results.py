@@ -121,8 +121,7 @@ class ByState(Mapping[str, T]):
 
     def summary(self, top: int = 5) -> Any:
         """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
-        found = self.as_explanation()
-        return _report("summarise")(found, top)
+        return _report("summarise")(self.as_explanation(), top)
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,8 +134,8 @@ class Strategy:
         arrows = (np.concatenate(rows), np.concatenate(columns))
         graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(self.memory * n, self.memory * n))
         reached = np.zeros(self.memory * n, bool)
-        for start, _ in self.starts:
-            reached[breadth_first_order(graph, start * n + self.mdp.initial, return_predecessors=False)] = True
+        for mode, _ in self.starts:
+            reached[breadth_first_order(graph, mode * n + self.mdp.initial, return_predecessors=False)] = True
         return reached.reshape(self.memory, n)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.report.canvas import empty_figure
 from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.wording import SCOPE_TITLES, printable, span
@@ -53,7 +54,6 @@ def plot_grid(
     >>> [axis.get_title() for axis in figure.axes]
     ['gridworld', "importance for 'goal' (any strategy)"]
     """
-    figures = matplotlib("figure")
     mdp, scope = explanation.mdp, scope or explanation.main_scope
     places = needed_coordinates(mdp, coordinates)
     worth = _worth(explanation, places, scope)
@@ -63,7 +63,7 @@ def plot_grid(
     wide, high = frame[1] - frame[0] + 1, frame[3] - frame[2] + 1
     tile = min(0.62, 6 / max(wide, high))
     size = (2 * wide * tile + 0.5, high * tile + 0.9)
-    figure = figures.Figure(figsize=size, facecolor=colours.paper, layout="constrained")
+    figure = empty_figure(figsize=size, facecolor=colours.paper, layout="constrained")
     world, heat = figure.subplots(1, 2)
     _tiles(world, explanation, places, frame)
     target = printable(explanation.target, 30)

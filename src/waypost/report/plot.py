@@ -13,6 +13,7 @@ import numpy as np
 from waypost.errors import NameUnknownError, require
 from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
+from waypost.report.canvas import empty_figure
 from waypost.report.layout import Direction, Engine, Layout, Point, place
 from waypost.report.names import addition, captions
 from waypost.report.palette import Palette, Theme, matplotlib, palette
@@ -91,10 +92,9 @@ def plot_graph(
 
 
 def _canvas(layout: Layout, colours: Palette) -> tuple[Any, Any]:
-    figures = matplotlib("figure")
     margin = 26.0
     width, height = layout.width + 2 * margin, layout.height + 2 * margin
-    figure = figures.Figure(figsize=(max(width / 90, 4.5), max(height / 90, 1.6)), facecolor=colours.paper)
+    figure = empty_figure(figsize=(max(width / 90, 4.5), max(height / 90, 1.6)), facecolor=colours.paper)
     axis = figure.add_axes((0, 0.0, 1, 1), label="graph")
     axis.set_xlim(-margin, layout.width + margin)
     axis.set_ylim(layout.height + margin, -margin)
@@ -220,7 +220,6 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
     >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     ['s0', 'Application+', 'Granted', 'Consultation', 'Application']
     """
-    figures = matplotlib("figure")
     colours = palette(theme)
     order = explanation.ranking[:top].tolist()
     called = captions(explanation.mdp)
@@ -229,7 +228,7 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
         state = int(explanation.asked[k])
         own = addition(called[state], explanation.mdp.states[state])
         names.append(printable(f"{called[state]} ({own})" if own else called[state], 40))
-    figure = figures.Figure(figsize=(7.5, 1.1 + 0.3 * len(order)), facecolor=colours.paper, layout="constrained")
+    figure = empty_figure(figsize=(7.5, 1.1 + 0.3 * len(order)), facecolor=colours.paper, layout="constrained")
     axis = figure.add_subplot()
     _draw_bars(axis, explanation, order, colours)
     axis.set_yticks(range(len(order)), names)
