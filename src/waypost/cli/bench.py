@@ -24,6 +24,8 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     """Time Waypost and Storm side by side, on the same models, in one run; print ratios.
 
     A full run takes some minutes and wants a quiet machine. The exit code is 1 if the tools disagree anywhere.
+
+    Example: waypost bench --quick --no-storm
     """
     from waypost.paper.bench import Plan, data_folder, growth, names, run, storm
     from waypost.paper.bench.machine import machine

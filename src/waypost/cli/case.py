@@ -24,6 +24,8 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     """Build the model of a case study; without NAME, list them.
 
     A number goes after a colon: epidemic:9 has nine people, loan-log:500 makes 500 applications.
+
+    Example: waypost case epidemic:4 --output epidemic.drn
     """
     if name is None:
         _list()

@@ -1,5 +1,6 @@
 """Learning an MDP from a log with IOAlergia."""
 
+from waypost.learn.examples import example_cases
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, observed_strategy
 from waypost.learn.prepare import Prepared, prepare
 
@@ -7,6 +8,7 @@ __all__ = [
     "EPS",
     "Prepared",
     "ThinDataWarning",
+    "example_cases",
     "learn_mdp",
     "observed_strategy",
     "prepare",

@@ -16,6 +16,7 @@ from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
 
 EPS = 0.9  # the paper's, for all logs but the smallest
+Steps = dict[tuple[str, str], tuple[int, int]]  # action and output -> successor and how often it was seen
 FEW = 5  # a choice taken less often than this rests on little
 
 
@@ -90,6 +91,22 @@ def choice_counts(mdp: MDP) -> Any:
     if mdp.counts is None:
         raise ModelError("this model was not learned from a log and has no counts")
     return np.add.reduceat(mdp.counts, mdp.transitions.indptr[:-1])
+
+
+def steps_from(mdp: MDP, state: int) -> Steps:
+    """Successor and count by action and output; learned models have one successor for each.
+
+    >>> from waypost.logs import EventLog
+    >>> steps_from(learn_mdp(EventLog.from_sequences([["ask", "pay"]] * 30)), 0)
+    {('env', 'process after start'): (1, 30)}
+    """
+    steps = {}
+    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+        for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
+            successor = int(mdp.transitions.indices[k])
+            output = mdp.states[successor].partition(": ")[2]  # of a learned state: its name without the number
+            steps[mdp.actions[choice], output] = (successor, 0 if mdp.counts is None else int(mdp.counts[k]))
+    return steps
 
 
 def _as_mdp(nodes: Iterable[Any]) -> MDP:

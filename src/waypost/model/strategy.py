@@ -100,6 +100,20 @@ class Strategy:
             return cls(mdp, tuple(modes), frozen(update), int(given["start"]))
         return cls.memoryless(mdp, _named(mdp, given, complete=True))
 
+    def reached(self) -> NDArray[np.bool_]:
+        """(M, S) the states that a run can be in under this strategy, mode by mode."""
+        n, rows, columns = self.mdp.n_states, [], []
+        for mode, probabilities in enumerate(self.modes):
+            chain = induced_chain(self.mdp, probabilities).tocoo()
+            rows.append(mode * n + chain.row)
+            columns.append(self.update[mode][chain.col] * n + chain.col)
+        arrows = (np.concatenate(rows), np.concatenate(columns))
+        graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(self.memory * n, self.memory * n))
+        visited = breadth_first_order(graph, self.start * n + self.mdp.initial, return_predecessors=False)
+        reached = np.zeros(self.memory * n, bool)
+        reached[visited] = True
+        return reached.reshape(self.memory, n)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the strategy by name, every state included, so that `from_dict` gives it back."""
         named = [_by_name(self.mdp, mode) for mode in self.modes]

@@ -11,41 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ModelError, require
+from waypost.errors import require
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
-from waypost.model import MDP
-from waypost.report.coordinates import Coordinates, Field, coordinates_of, marks_of
+from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.text import SCOPE_TITLES
-from waypost.report.wording import printable, span
+from waypost.report.wording import SCOPE_TITLES, printable, span
 
 TEAL, RED, WHITE = "#2a9d8f", "#c8102e", "#ffffff"
-
-
-def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[Field, list[str]]:
-    """Names of the states on each field, ready for `waypost.group_importance`.
-
-    >>> from waypost.cases import gridworld
-    >>> fields_of(gridworld())[1, 7]
-    ['1,7', '1,7 with the key']
-    """
-    found: dict[Field, list[str]] = {}
-    for state, field in _needed(mdp, coordinates).items():
-        found.setdefault(field, []).append(mdp.states[state])
-    return found
 
 
 def plot_grid(
     explanation: Explanation,
     *,
     coordinates: Mapping[Any, Field] | None = None,
-    fields: Mapping[Field, Bounds] | None = None,
     scope: str | None = None,
     numbers: bool = False,
     theme: Theme = "light",
 ) -> Any:
     """Gridworld and its heat map, side by side.
+
+    Explained with ``groups=fields_of(mdp)``, a field shows its bounds as a whole; without, the largest bounds among its
+    states, which is the least that the field as a whole can have.
 
     Parameters
     ----------
@@ -53,9 +40,6 @@ def plot_grid(
         What to draw.
     coordinates
         Column and row of each state, by name; read off the names when not given.
-    fields
-        Bounds of each field as a whole, from `waypost.group_importance`; without them a field shows the largest bounds
-        among its states, which is the least that the field as a whole can have.
     scope
         Which bounds to show; the main scope by default.
     numbers
@@ -71,8 +55,8 @@ def plot_grid(
     """
     figures = require("matplotlib.figure", "plot", "drawing")
     mdp, scope = explanation.mdp, scope or explanation.main_scope
-    places = _needed(mdp, coordinates)
-    worth = dict(fields) if fields is not None else _strongest(explanation, places, scope)
+    places = needed_coordinates(mdp, coordinates)
+    worth = _worth(explanation, places, scope)
     colours = palette(theme)
     xs, ys = zip(*places.values(), strict=True)
     frame = (min(xs), max(xs), min(ys), max(ys))
@@ -90,17 +74,10 @@ def plot_grid(
     return figure
 
 
-def _needed(mdp: MDP, coordinates: Mapping[Any, Field] | None) -> Coordinates:
-    places = coordinates_of(mdp, coordinates)
-    if places is None:
-        raise ModelError(
-            "the states of this model carry no coordinates; name them like 'x=3, y=1', "
-            "or give coordinates={state: (x, y)}"
-        )
-    return places
-
-
-def _strongest(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
+def _worth(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
+    groups = {field: explanation.groups.get(field_name(field)) for field in places.values()}
+    if all(groups.values()):
+        return {field: bounds[scope] for field, bounds in groups.items() if bounds}
     found: dict[Field, Bounds] = {}
     for k, state in enumerate(explanation.asked.tolist()):
         if state in places:
@@ -161,15 +138,8 @@ def _overlay(axis: Any, worth: Mapping[Field, Bounds], floor: Iterable[Field], *
         axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor="#4a5057", linewidth=0.8, **style))
         if numbers and bounds is not None:
             ink = "#ffffff" if kind_of(bounds) is Kind.DETRIMENTAL else "#101418"
-            axis.text(
-                x,
-                y,
-                span(bounds.lower, bounds.upper).replace(" to ", "\nto "),
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize=6,
-            )
+            text = span(bounds).replace(" to ", "\nto ")
+            axis.text(x, y, text, ha="center", va="center", color=ink, fontsize=6)
 
 
 def _look(bounds: Bounds) -> dict[str, Any]:

@@ -11,15 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.errors import NameUnknownError, require
-from waypost.importance.passing import Side
 from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
 from waypost.report.layout import Direction, Engine, Layout, Point, place
+from waypost.report.names import addition, captions
 from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import addition, captions
-from waypost.report.text import SCOPE_TITLES
 from waypost.report.view import Edge, important_part
-from waypost.report.wording import number, printable
+from waypost.report.wording import SCOPE_TITLES, number, printable
 
 Colour = Literal["lower", "upper", "width"]
 Curve = tuple[Point, ...]
@@ -43,13 +41,13 @@ def plot_graph(
     *,
     scope: str | None = None,
     colour: Colour = "upper",
-    witness: tuple[str, Side] | None = None,
+    strategy: Strategy | None = None,
     top: int = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
     engine: Engine = "auto",
 ) -> Any:
-    """Process graph coloured by importance; arrows as wide as they are likely under a witness.
+    """Process graph coloured by importance; arrows as wide as they are likely under a strategy.
 
     Parameters
     ----------
@@ -59,8 +57,8 @@ def plot_graph(
         Which bounds colour the states; the main scope by default.
     colour
         The "lower" or "upper" bound, or their distance, "width".
-    witness
-        A state and a side: arrows are drawn by their probability under the strategy that attains this bound.
+    strategy
+        Arrows are drawn by their probability under it: a witness, say, or what was observed.
     top
         States to show, most important first.
     theme, direction, engine
@@ -68,7 +66,9 @@ def plot_graph(
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
-    >>> figure = plot_graph(explain(loan(), target="Granted"), witness=("Consultation", "lower"), scope="optimal")
+    >>> explanation = explain(loan(), target="Granted")
+    >>> witness = explanation.scopes["optimal"].witness("Consultation", "lower")
+    >>> figure = plot_graph(explanation, scope="optimal", strategy=witness)
     >>> [axis.get_label() for axis in figure.axes]
     ['graph', '<colorbar>']
     """
@@ -76,15 +76,13 @@ def plot_graph(
     if scope not in explanation.scopes:
         raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
     view = important_part(explanation, top)
-    edges = [edge for edge in view.edges if edge.source != edge.target]
+    edges, arrows = view.drawn
     called = captions(explanation.mdp)
     sizes = [(26.0 + 7.6 * min(len(printable(called[s])), 22), 34.0) for s in view.states]
-    node = {state: k for k, state in enumerate(view.states)}
-    layout = place(sizes, [(node[e.source], node[e.target]) for e in edges], direction=direction, engine=engine)
+    layout = place(sizes, arrows, direction=direction, engine=engine)
     colours = palette(theme)
     figure, axis = _canvas(layout, colours)
     sheet = _Sheet(axis, explanation, scope, colour, colours)
-    strategy = explanation.scopes[scope].witness(*witness) if witness else None
     for edge, curve in zip(edges, layout.curves, strict=True):
         sheet.edge(edge, curve, _taken(strategy, edge) if strategy and not edge.hidden else None, len(edges) <= 40)
     for state, size, centre in zip(view.states, sizes, layout.centres, strict=True):
@@ -121,10 +119,6 @@ class _Sheet:
         return {int(s): k for k, s in enumerate(self.explanation.asked)}
 
     @cached_property
-    def read(self) -> tuple[Kind, ...]:
-        return self.explanation.kinds
-
-    @cached_property
     def called(self) -> list[str]:
         return captions(self.explanation.mdp)
 
@@ -157,7 +151,7 @@ class _Sheet:
         """Draw a state: filled by its number, framed by its kind."""
         colours, k = self.colours, self.position.get(state)
         value = None if k is None else value_of(self.explanation, self.scope, self.colour, k)
-        kind = None if k is None else self.read[k]
+        kind = None if k is None else self.explanation.kinds[k]
         if kind in {Kind.INDISPENSABLE, Kind.START, Kind.TARGET}:
             ring = colours.ramp[-1] if kind is Kind.INDISPENSABLE else colours.good
             self._box(size, centre, 4, facecolor="none", edgecolor=ring, linewidth=1.2)

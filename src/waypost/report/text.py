@@ -8,12 +8,9 @@ from dataclasses import dataclass
 
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
-from waypost.report.reading import addition, captions, group_by_label
-from waypost.report.wording import count, number, percent, printable, span
+from waypost.report.names import addition, captions, group_by_label
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
-Groups = Mapping[str, Mapping[str, Bounds]]  # label -> scope -> bounds of passing any of its states
-
-SCOPE_TITLES = {"all": "any strategy", "optimal": "best strategies", "strategy": "given strategy"}
 _WHATEVER = {
     "all": "whatever is done",
     "optimal": "under every best strategy",
@@ -58,18 +55,11 @@ class Summary:
         return as_markdown(self)
 
 
-def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = None) -> Summary:
+def summarise(explanation: Explanation, top: int = 5) -> Summary:
     """Explanation in words, with at most `top` lines per section.
 
-    Parameters
-    ----------
-    explanation
-        What to put into words.
-    top
-        Lines per section.
-    groups
-        For labels that several states share: the bounds of passing any of them, by scope, from
-        `waypost.group_importance`. Without them such a line runs from the least to the greatest bound of its states.
+    A label that several states share has the bounds of passing any of them where the explanation has it among its
+    groups (`waypost.report.needs`); without them its line runs from the least to the greatest bound of its states.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -79,15 +69,15 @@ def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = No
     >>> [(section.title, [item.name for item in section.items]) for section in summary.sections][:2]
     [('Indispensable', ['Application+']), ('Optional', ['Consultation', 'Application', 'Rework', 'Resubmit', 'Error'])]
     """
-    target = printable(explanation.target)
-    entries = _entries(explanation, groups or {})
+    mdp, target = explanation.mdp, printable(explanation.target)
+    entries = _entries(explanation)
     sections = []
     for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL, Kind.UNREACHABLE):
         found = [entry for entry in entries if entry.kind is kind]
         if found:
             title, sentence = _words(kind, target, explanation.main_scope)
             items = tuple(
-                Item(printable(entry.name), entry.note, tuple(span(b.lower, b.upper) for b in entry.bounds.values()))
+                Item(printable(entry.name), entry.note, tuple(map(span, entry.bounds.values())))
                 for entry in found[:top]
             )
             sections.append(Section(kind.value, title, sentence, items, len(found) - len(items)))
@@ -97,7 +87,7 @@ def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = No
         lead=_lead(explanation, target),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
-        reading=_how_to_read(entries, target, exact_groups=bool(groups)),
+        reading=_how_to_read(entries, target, grouped=any(name in mdp.labels for name in explanation.groups)),
     )
 
 
@@ -117,9 +107,9 @@ class _Entry:
         return round(sum(float(b.lower) + float(b.upper) for b in self.bounds.values()), 12)
 
 
-def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
+def _entries(explanation: Explanation) -> list[_Entry]:
     """One entry per state or label, most important first; start and target are no news."""
-    read = explanation.kinds
+    read, groups = explanation.kinds, explanation.groups
     inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
     shared = Counter(captions(explanation.mdp))
     entries = []
@@ -187,8 +177,8 @@ def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target
         return None
 
     def shrink(entry: _Entry) -> float:
-        widths = (float(entry.bounds[scope].upper) - float(entry.bounds[scope].lower) for scope in ("all", "optimal"))
-        before, after = widths
+        bounds = entry.bounds
+        before, after = (float(upper) - float(lower) for lower, upper in (bounds["all"], bounds["optimal"]))
         return round(before - after, 12)
 
     title = "Following a best strategy"
@@ -201,12 +191,12 @@ def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target
         return Section("best", title, f"{sentence} It changes no state's importance by much.")
     items = []
     for entry in changed[: min(top, 3)]:
-        before, after = (span(entry.bounds[s].lower, entry.bounds[s].upper) for s in ("all", "optimal"))
+        before, after = (span(entry.bounds[scope]) for scope in ("all", "optimal"))
         items.append(Item(printable(entry.name), entry.note, (f"{after} instead of {before}",)))
     return Section("best", title, f"{sentence} It narrows:", tuple(items), len(changed) - len(items))
 
 
-def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) -> tuple[str, ...]:
+def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tuple[str, ...]:
     sentences = ["A strategy says which action is taken in each state; a run is one way through the process."]
     inner = [entry for entry in entries if entry.kind in {Kind.OPTIONAL, Kind.IMPORTANT, Kind.MARGINAL}]
     telling = [(entry, scope) for scope in ("optimal", "strategy", "all") for entry in inner if scope in entry.bounds]
@@ -217,13 +207,13 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) 
         bounds = entry.bounds[scope]
         under = {"all": ", depending on the strategy", "optimal": " under a best strategy"}
         sentences.append(
-            f"{span(bounds.lower, bounds.upper)} for {printable(entry.name)} means: of the runs that reach {target}, "
+            f"{span(bounds)} for {printable(entry.name)} means: of the runs that reach {target}, "
             f"{_share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
         )
     if any(entry.states > 1 for entry in entries):
         sentences.append(
             "Where several states share a label, the numbers are for passing any of them."
-            if exact_groups
+            if grouped
             else "Where several states share a label, the numbers run from their least to their greatest bound."
         )
     return tuple(sentences)
@@ -312,7 +302,7 @@ def path_summary(result: PathImportance) -> str:
         "strategy": "under the given strategy",
     }[result.scope]
     lines = [
-        f"The path {path} has importance {span(result.lower, result.upper)} for reaching {target}.",
+        f"The path {path} has importance {span(bounds)} for reaching {target}.",
         f"Of the runs that reach {target} {under}, {_share(bounds)} follow the path.",
     ]
     if result.scope != "strategy":

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.importance import group_importance, state_importance
-from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp
+from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.logs.traces import Trace
 from waypost.model import MDP, Target
 
@@ -118,7 +118,7 @@ def bootstrap(
 def access_histories(mdp: MDP) -> list[History | None]:
     """(S,) the shortest history that leads to each state, the more frequent one first; None where there is none."""
     histories: list[History | None] = [None] * mdp.n_states
-    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
+    onward = [steps_from(mdp, state) for state in range(mdp.n_states)]
     histories[mdp.initial] = ()
     queue = deque([mdp.initial])
     while queue:
@@ -134,7 +134,7 @@ def access_histories(mdp: MDP) -> list[History | None]:
 
 def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
     """States that histories lead to, None where the model does not know one."""
-    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
+    onward = [steps_from(mdp, state) for state in range(mdp.n_states)]
     reached: list[int | None] = []
     for history in histories:
         state = mdp.initial if history is not None else None
@@ -142,22 +142,6 @@ def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
             state = onward[state].get(step, (None,))[0] if state is not None else None
         reached.append(state)
     return reached
-
-
-def _steps(mdp: MDP, state: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """Successor and count by action and output; learned models have one successor for each."""
-    steps = {}
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
-        for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
-            successor = int(mdp.transitions.indices[k])
-            seen = 0 if mdp.counts is None else int(mdp.counts[k])
-            steps[mdp.actions[choice], output_of(mdp, successor)] = (successor, seen)
-    return steps
-
-
-def output_of(mdp: MDP, state: int) -> str:
-    """Output of a learned state: its name without the number."""
-    return mdp.states[state].partition(": ")[2]
 
 
 def _bounds(
