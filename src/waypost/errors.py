@@ -3,9 +3,10 @@
 ::
 
     WaypostError                 everything a user can cause and mend
+    ├── ArgumentError            an argument of the wrong kind, out of range, or empty (also a ValueError)
     ├── ModelError               the model is not an MDP: sums, negative numbers, unknown successors
     ├── FormatError              a file could not be read as what it claims to be
-    ├── NameUnknownError         a state, label or action that is not in the model
+    ├── NameUnknownError         a state, label or action that is not in the model (also a KeyError)
     ├── StrategyError            a strategy does not fit its model
     ├── UndefinedImportanceError importance divides by zero: the target cannot be reached
     ├── PathError                a path that is no path, not simple, or runs through the target
@@ -28,6 +29,10 @@ class WaypostError(Exception):
     """Something the user can mend; the message says how."""
 
 
+class ArgumentError(WaypostError, ValueError):
+    """An argument of the wrong kind, out of range, or empty."""
+
+
 class ModelError(WaypostError):
     """The model is not a Markov decision process."""
 
@@ -36,8 +41,10 @@ class FormatError(WaypostError):
     """A file could not be read as what it claims to be."""
 
 
-class NameUnknownError(WaypostError):
+class NameUnknownError(WaypostError, KeyError):
     """A state, label or action that the model does not have."""
+
+    __str__ = Exception.__str__  # a KeyError would put its sentence in quotes
 
 
 class StrategyError(WaypostError):

@@ -171,8 +171,8 @@ def test_a_given_strategy_and_exact_numbers_have_a_page_too(browser, exact):
     mdp = loan()
     half = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
     strategy = Strategy.from_dict(mdp, half)
-    scopes = ["all"] if exact else []
-    browser.open(render_html(explain(mdp, target="Granted", scopes=scopes, strategy=strategy, exact=exact)))
+    scope = ["all", strategy] if exact else strategy
+    browser.open(render_html(explain(mdp, target="Granted", scope=scope, exact=exact)))
     browser.press(browser.node("Rework"))
     browser.press('#scope [data-key="strategy"]')
     details = browser.text("#details")

@@ -53,9 +53,7 @@ REPORTS = {
     "loan.md": lambda _: to_markdown(explain(loan(), target="Granted")),
     "loan.json": lambda _: to_json(explain(loan(), target="Granted", exact=True)),
     "loan.csv": lambda _: to_csv(explain(loan(), target="Granted", exact=True)),
-    "loan_strategy.txt": lambda _: as_text(
-        summarise(explain(loan(), target="Granted", scopes=[], strategy=_careful()))
-    ),
+    "loan_strategy.txt": lambda _: as_text(summarise(explain(loan(), target="Granted", scope=_careful()))),
     "ex1.txt": lambda _: as_text(summarise(explain(ex1(), target="t"), top=2)),
     "gridworld.txt": lambda world: as_text(summarise(world, top=4)),
     "loan_graph.svg": lambda _: _svg(

@@ -114,7 +114,7 @@ def test_a_fixed_strategy_is_explained_as_such():
     strategy = Strategy.from_dict(
         loan(), {"s0": "Consult", "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
     )
-    text = as_text(summarise(explain(loan(), target="Granted", scopes=[], strategy=strategy)))
+    text = as_text(summarise(explain(loan(), target="Granted", scope=strategy)))
     assert "under the given strategy" in text
     assert "best strategies" not in text
 

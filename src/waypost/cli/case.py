@@ -30,11 +30,11 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     if name is None:
         _list()
         return
+    find_case(name)  # or an error with the names there are
     if show_recipe:
-        find_case(name)
         click.echo(recipe_text(name.partition(":")[0]), nl=False)
         return
-    found = load(name, data=data) if name.partition(":")[0] in CASES else _unknown(name)
+    found = load(name, data=data)
     tell(found.notes, quiet=options["quiet"])
     if options["log_file"]:
         _write_log(name, found, options["log_file"])
@@ -49,11 +49,6 @@ def _list() -> None:
     for name, one in CASES.items():
         shown = f"{name}:N" if one.number else name
         click.echo(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
-
-
-def _unknown(name: str) -> Loaded:
-    find_case(name)  # raises, with the names there are
-    raise AssertionError(name)
 
 
 def _write_log(name: str, found: Loaded, path: str) -> None:

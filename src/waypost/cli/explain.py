@@ -89,8 +89,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         return explain(
             loaded.mdp,
             target=one_or_several(target),
-            scopes=scopes,
-            strategy=None if strategy is None else load_strategy(strategy, loaded.mdp),
+            scope=[*scopes, *([] if strategy is None else [load_strategy(strategy, loaded.mdp)])],
             states=options["states"] or None,
             exact=options["exact"],
             progress=progress,

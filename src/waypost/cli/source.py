@@ -25,6 +25,7 @@ from waypost.logs import (
     Recipe,
     Step,
     looks_like_log,
+    looks_like_traces,
     read_actors,
     read_log,
     read_recipe,
@@ -72,15 +73,15 @@ def load(
         if found.build is not None:
             _refuse(given, f"{source} is a model of its own")
             return Loaded(case(source, data), found.target)
-        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} brings its own recipe")
+        _refuse(given, f"{source} brings its own recipe", but="eps")
         prepared = prepare_case(source, data)
         return learned(replace(prepared, eps=given.get("eps") or prepared.eps))
     if data is not None:
         raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
     if looks_like_log(source):
         return learned(prepare_log(source, given))
-    if _holds_traces(source):
-        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} holds traces, not a log")
+    if looks_like_traces(source):
+        _refuse(given, f"{source} holds traces, not a log", but="eps")
         return learned(Prepared(read_traces(source), given.get("eps") or EPS))
     _refuse(given, f"{source} is a model, not a log")
     return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
@@ -146,20 +147,10 @@ def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
     return replace(recipe.actors, choosing=choosing) if choosing and recipe.actors else None
 
 
-def _holds_traces(source: str) -> bool:
-    path = Path(source)
-    if path.suffix.casefold() != ".json" or not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-
-
-def _refuse(given: Mapping[str, Any], reason: str) -> None:
-    wrong = next((name for name in given if name != "quiet"), None)
+def _refuse(given: Mapping[str, Any], reason: str, but: str = "") -> None:
+    wrong = next((name for name in given if name not in ("quiet", but)), None)
     if wrong is not None:
-        raise WaypostError(
-            f"{reason}, so --{wrong.removesuffix('s') if wrong == 'columns' else wrong} means nothing here"
-        )
+        raise WaypostError(f"{reason}, so --{'column' if wrong == 'columns' else wrong} means nothing here")
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:

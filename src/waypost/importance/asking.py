@@ -7,16 +7,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from waypost.errors import WaypostError
+from waypost.errors import ArgumentError
 from waypost.graph import Ints, Mask
 from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
-from waypost.importance.question import Question, Scope, names_of
-from waypost.importance.reading import kinds, ranking
-from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses, plain
+from waypost.importance.question import Question, Scope, names_of, plain
+from waypost.importance.reading import explanation_of, ranking
+from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.model import MDP, Strategy, Target
 
+Groups = Mapping[str, Target] | Literal["labels"]
 TOGETHER = 6  # fewer states than this are asked about one by one
 
 
@@ -64,7 +65,13 @@ def state_importance(
 
 
 def absolute_importance(
-    mdp: MDP, *, target: Target, scope: Scope = "all", states: str | Iterable[str] | None = None, exact: bool = False
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope = "all",
+    states: str | Iterable[str] | None = None,
+    exact: bool = False,
+    progress: Progress | None = None,
 ) -> StateImportance:
     """Probability of passing a state and then reaching `target`: importance without normalisation.
 
@@ -76,11 +83,11 @@ def absolute_importance(
     Bounds(lower=Fraction(0, 1), upper=Fraction(931, 1000))
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return _answer(question, _asked(mdp, states), absolute=True)
+    return _answer(question, _asked(mdp, states), absolute=True, progress=progress)
 
 
 def group_importance(
-    mdp: MDP, *, target: Target, scope: Scope, groups: Mapping[str, Target], exact: bool = False
+    mdp: MDP, *, target: Target, scope: Scope, groups: Groups, exact: bool = False
 ) -> dict[str, Bounds]:
     """Importance of passing any state of a group, for example every state that carries a label.
 
@@ -125,10 +132,9 @@ def explain(
     mdp: MDP,
     *,
     target: Target,
-    scopes: Iterable[Literal["all", "optimal"]] = ("all", "optimal"),
-    strategy: Strategy | None = None,
+    scope: Scope | Iterable[Scope] = ("all", "optimal"),
     states: str | Iterable[str] | None = None,
-    groups: Mapping[str, Target] | Literal["labels"] | None = None,
+    groups: Groups | None = None,
     witnesses: int = 0,
     exact: bool = False,
     progress: Progress | None = None,
@@ -144,26 +150,20 @@ def explain(
     >>> found.reachability, list(found.scopes)
     (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
     """
-    asked, named = _asked(mdp, states), _groups(mdp, groups)
+    asked, named = _asked(mdp, states), _groups(mdp, {} if groups is None else groups)
     base = Question.of(mdp, target=target, scope="all", exact=exact)
-    wanted: list[Scope] = [*scopes, *([] if strategy is None else [strategy])]
-    if not wanted:
-        raise WaypostError("say over which strategies to explain: 'all', 'optimal' or a strategy")
-    questions = [base if scope == "all" else base.within(scope) for scope in wanted]
+    wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
+    questions = [base if each == "all" else base.within(each) for each in wanted]
+    if len({question.scope_name for question in questions}) < max(len(wanted), 1):
+        raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
     scores: dict[str, StateImportance] = {q.scope_name: _answer(q, asked, progress=progress) for q in questions}
-    order = ranking(scores.values())
-    return Explanation(
-        mdp=mdp,
-        target=base.name,
-        targets=base.target,
-        target_states=base.target_states,
-        reachability=Bounds(*(plain(found.values[mdp.initial]) for found in (base.model.min, base.model.max))),
-        scopes=scores,
-        kinds=kinds(scores.get("all", next(iter(scores.values()))), base.target_states, base.visited),
-        ranking=order,
+    top = ranking(scores.values())[:witnesses]
+    return explanation_of(
+        base,
+        scores,
         absolute=_answer(base, asked, absolute=True, progress=progress),
         groups={name: {q.scope_name: _group(q, members) for q in questions} for name, members in named.items()},
-        witnesses={scope: _witnesses(result, order[:witnesses]) for scope, result in scores.items()},
+        witnesses={name: _witnesses(result, top) for name, result in scores.items()},
     )
 
 
@@ -208,11 +208,13 @@ def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]
     return {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}
 
 
-def _groups(mdp: MDP, groups: Mapping[str, Target] | Literal["labels"] | None) -> dict[str, Mask]:
+def _groups(mdp: MDP, groups: Groups) -> dict[str, Mask]:
     """States of every group asked for."""
-    if groups == "labels":
+    if isinstance(groups, str) and groups == "labels":
         return {name: holds for name, holds in mdp.labels.items() if holds.sum() > 1}
-    return {name: mdp.where(names_of("groups", names)) for name, names in ({} if groups is None else groups).items()}
+    if not isinstance(groups, Mapping):
+        raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
+    return {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
 
 
 def _asked(mdp: MDP, states: str | Iterable[str] | None) -> Ints:

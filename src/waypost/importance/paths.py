@@ -166,20 +166,24 @@ class _Path:
 
 
 def _under_strategy(strategy: Strategy, chain: InducedChain, followed: _Path) -> Any:
-    """P3: follow the path through the strategy's chain, mode by mode; 1 only if no run leaves it and still succeeds."""
-    arena, n = chain.reach.arena, followed.mdp.n_states
-    graph, reached = arena.graph, chain.reach.max.values
-    at, likely, alone = chain.start, arena.one, True
+    """P3: follow the path through the strategy's chain; 1 only if no run leaves it and still reaches the target."""
+    ways = [_along(strategy, chain, followed, start) for start, _ in chain.starts]
+    along = sum(chance * value for (_, chance), (value, _) in zip(chain.starts, ways, strict=True))
+    share = along / chain.reach.max.values[chain.start]
+    if chain.reach.arena.exact or share < 1:
+        return share
+    return 1.0 if all(alone for _, alone in ways) else float(np.nextafter(1, 0))
+
+
+def _along(strategy: Strategy, chain: InducedChain, followed: _Path, at: int) -> tuple[Any, bool]:
+    """Probability of the path and then the target, mode by mode, and whether no run leaves it and still succeeds."""
+    graph, likely, alone = chain.reach.arena.graph, chain.reach.arena.one, True
     for y in followed.states[1:].tolist():
-        onward = int(strategy.update[at // n, y]) * n + y
+        onward = int(strategy.update[at // followed.mdp.n_states, y]) * followed.mdp.n_states + y
         row = slice(graph.indptr[at], graph.indptr[at + 1])
         taken = graph.indices[row] == onward
-        if not taken.any():
-            return arena.zero
-        likely = likely * chain.steps[row][taken][0]
         alone = alone and not chain.reach.possible[graph.indices[row][~taken]].any()
-        at = onward
-    value = likely * reached[at] / reached[chain.start]
-    if arena.exact or value < 1:
-        return value
-    return 1.0 if alone else float(np.nextafter(1, 0))
+        if not taken.any():
+            return chain.reach.arena.zero, alone
+        likely, at = likely * chain.steps[row][taken][0], onward
+    return likely * chain.reach.max.values[at], alone

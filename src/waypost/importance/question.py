@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from waypost.errors import NameUnknownError, PrecisionError, UndefinedImportanceError, WaypostError
+from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceError
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.solve.elimination import Elimination, eliminate
+from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
@@ -51,6 +53,8 @@ class Question:
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
         """Check what is asked, and that importance is defined."""
+        if not isinstance(mdp, MDP):
+            raise ArgumentError(f"the model is an MDP, as `read_mdp` or `MDP.from_dict` give it, not {mdp!r}")
         return cls(mdp, names_of("target", target), scope, exact).checked()
 
     def within(self, scope: Scope) -> Question:
@@ -60,7 +64,7 @@ class Question:
     def checked(self) -> Question:
         """The question itself, if importance is defined and floats can tell it."""
         if not isinstance(self.scope, Strategy) and self.scope not in ("all", "optimal"):
-            raise WaypostError(f"scope is 'all', 'optimal' or a Strategy, not {self.scope!r}")
+            raise ArgumentError(f"scope is 'all', 'optimal' or a Strategy, not {self.scope!r}")
         if not self.reach.possible[self.start]:
             who = "this strategy never" if isinstance(self.scope, Strategy) else "no strategy"
             initial = self.mdp.states[self.mdp.initial]
@@ -187,6 +191,11 @@ class Question:
         return reachable(self.graph, np.arange(self.graph.n_states) == self.start, enabled=enabled)
 
 
+def plain(value: Any) -> float | Fraction:
+    """Python's own float or Fraction."""
+    return float(value) if isinstance(value, float | np.floating) else to_fraction(value)
+
+
 def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
     """Names given as one or as several of them.
 
@@ -196,7 +205,7 @@ def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     for name in names:
         if not isinstance(name, str):
-            raise NameUnknownError(f"{what} takes names, as text or a list of texts, not {name!r}")
+            raise ArgumentError(f"{what} takes a name or several, not {name!r}")
     if not names:
-        raise NameUnknownError(f"{what} is empty; give a name, or several")
+        raise ArgumentError(f"{what} is empty: give a name, or several")
     return names

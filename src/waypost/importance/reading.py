@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Mask
-from waypost.importance.results import Bounds, Kind, StateImportance
+from waypost.importance.question import Question, plain
+from waypost.importance.results import Bounds, Explanation, Kind, StateImportance
 
 IMPORTANT = 0.5  # a lower bound from here on: most runs that succeed pass the state, whatever is done
 MARGINAL = 0.05  # an upper bound up to here: few runs that succeed pass the state, whatever is done
@@ -59,3 +61,20 @@ def ranking(results: Iterable[StateImportance]) -> NDArray[np.int64]:
     """
     mean = sum(result.lower.astype(float) + result.upper.astype(float) for result in results)
     return np.argsort(-np.round(np.asarray(mean), 12), kind="stable")
+
+
+def explanation_of(question: Question, scores: Mapping[str, StateImportance], **parts: Any) -> Explanation:
+    """Explanation that is made of the scores in each scope, read; `parts` are further fields of it."""
+    base = question if question.scope == "all" else question.within("all")
+    least, most = (plain(optimum.values[base.start]) for optimum in (base.model.min, base.model.max))
+    return Explanation(
+        mdp=base.mdp,
+        target=base.name,
+        targets=base.target,
+        target_states=base.target_states,
+        reachability=Bounds(least, most),
+        scopes=scores,
+        kinds=kinds(scores.get("all", next(iter(scores.values()))), base.target_states, base.visited),
+        ranking=ranking(scores.values()),
+        **parts,
+    )

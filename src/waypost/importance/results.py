@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import html
+import importlib
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import NameUnknownError, require
-from waypost.importance.passing import SIDES, Side, witness
+from waypost.errors import ArgumentError, NameUnknownError, require
+from waypost.importance.between import attaining
+from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
-from waypost.importance.question import Question, ScopeName
+from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
-from waypost.solve.rational import to_fraction
 
-MOST_ROWS = 60  # of a table in a notebook
 Number = float | Fraction
 T = TypeVar("T")
 
@@ -62,9 +63,13 @@ class ByState(Mapping[str, T]):
     mdp: MDP
     asked: NDArray[np.int64]  # (n,) states in the order asked for
 
+    @abstractmethod
     def at(self, position: int) -> T:
         """What is known of the state at a position of `asked`."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def as_explanation(self) -> Explanation:
+        """What reports are made from."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,17 +86,42 @@ class ByState(Mapping[str, T]):
         return isinstance(name, str) and self.mdp.index.get(name, -1) in self.asked
 
     def __getitem__(self, name: str) -> T:
-        return self.at(self._position(name))
+        return self.at(self.position(name))
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """What is known of a state, or `default` where it was not asked for."""
-        return self.at(self._position(name)) if name in self else default
-
-    def _position(self, name: str) -> int:
+    def position(self, name: str) -> int:
+        """Position of a state in `asked`."""
         found = np.flatnonzero(self.asked == self.mdp.state(name))
         if not len(found):
             raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
         return int(found[0])
+
+    def plot(self, picture: Literal["bars", "graph", "grid"] = "bars", **options: Any) -> Any:
+        """Picture of the answer, as a matplotlib figure; needs ``waypost[plot]``.
+
+        Parameters
+        ----------
+        picture
+            "bars", the intervals of the most important states; "graph", the process coloured by importance; or
+            "grid", for states with coordinates.
+        **options
+            Those of `waypost.report.plot_bars`, `plot_graph` or `plot_grid`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Notebooks show it.
+        """
+        if picture not in ("bars", "graph", "grid"):
+            raise ArgumentError(f"a picture is 'bars', 'graph' or 'grid', not {picture!r}")
+        return _report(f"plot_{picture}")(self.as_explanation(), **options)
+
+    def to_html(self, **options: Any) -> str:
+        """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
+        return str(_report("render_html")(self.as_explanation(), **options))
+
+    def summary(self, top: int = 5) -> Any:
+        """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
+        return _report("summarise")(self.as_explanation(), top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +130,17 @@ class StateImportance(ByState[Bounds]):
 
     A mapping from state names to `Bounds`, in the order asked for.
 
+    Attributes
+    ----------
+    lower, upper
+        The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    ties
+        Choices, as "state/action", that were optimal only up to rounding; exact mode decides them.
+    question
+        What was asked; it finds the witnesses. None for numbers that came from elsewhere.
+
+    Examples
+    --------
     >>> from waypost import state_importance
     >>> from waypost.cases import loan
     >>> result = state_importance(loan(), target="Granted", scope="optimal")
@@ -116,8 +157,8 @@ class StateImportance(ByState[Bounds]):
     asked: NDArray[np.int64]  # (n,) states in the order asked for
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
-    ties: tuple[str, ...] = ()  # "state/action" choices that were optimal only up to rounding; exact mode decides them
-    question: Question | None = field(default=None, repr=False)  # what was asked; finds the witnesses
+    ties: tuple[str, ...] = ()
+    question: Question | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         return f"StateImportance({self.problem} for {self.target}, scope={self.scope!r}, states={len(self.asked)})"
@@ -133,12 +174,46 @@ class StateImportance(ByState[Bounds]):
 
     def to_dict(self) -> Mapping[str, Bounds]:
         """Bounds by state name."""
-        return {name: self.at(k) for k, name in enumerate(self.names)}
+        return dict(self)
 
-    def witness(self, state: str, side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the state *is* that bound."""
-        asked = np.arange(self.mdp.n_states) == self.asked[self._position(state)]
-        return witness(_asked(self.question, side), asked, side, absolute=self.problem == "absolute")
+    def witness(self, state: str, side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of a state *is* one of its bounds, or a value between them.
+
+        Parameters
+        ----------
+        state
+            Name of a state that was asked for.
+        side
+            Which bound: "lower" or "upper".
+        value
+            Instead of a bound, any number between the two: a strategy that tosses once, at the start, between the
+            witnesses of the bounds.
+
+        Returns
+        -------
+        Strategy
+            With a bit of memory: whether the state was seen.
+
+        Raises
+        ------
+        ArgumentError
+            If `side` is no bound, or `value` is not between them.
+        NameUnknownError
+            If the state was not asked for.
+
+        Examples
+        --------
+        >>> from waypost import state_importance
+        >>> from waypost.cases import loan
+        >>> result = state_importance(loan(), target="Granted", scope="all", exact=True)
+        >>> even = result.witness("Application", value=0.5)
+        >>> state_importance(loan(), target="Granted", scope=even, exact=True)["Application"]
+        Bounds(lower=Fraction(1, 2), upper=Fraction(1, 2))
+        """
+        position, question = self.position(state), _present(self.question)
+        only, absolute = np.arange(self.mdp.n_states) == self.asked[position], self.problem == "absolute"
+        find = partial(witness, question, only, absolute=absolute)
+        return attaining(question, self.at(position), find, side, value, absolute=absolute)
 
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per state, indexed by name."""
@@ -147,13 +222,19 @@ class StateImportance(ByState[Bounds]):
             {"lower": list(self.lower), "upper": list(self.upper)}, index=pandas.Index(self.names, name="state")
         )
 
+    def as_explanation(self) -> Explanation:
+        """The same as an explanation of one scope, which is what reports are made from."""
+        from waypost.importance.reading import explanation_of
+
+        if self.problem == "absolute":
+            raise ArgumentError("reports are about importance; absolute importance stands beside it in `explain`")
+        return explanation_of(_present(self.question), {self.scope: self})
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{_short(low)}</td><td>{_short(high)}</td></tr>"
-            for name, low, high in zip(self.names[:MOST_ROWS], self.lower, self.upper, strict=False)
-        )
-        more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
-        return f"<table><tr><th>state</th><th>lower</th><th>upper</th></tr>{rows}</table>{more}"
+        from waypost.importance.reading import ranking
+
+        lead = f"Reaching {self.target}: {_MEANING[self.problem]}, {_OVER[self.scope]}"
+        return str(_report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +253,7 @@ class PathImportance:
     upper: Number
     reachability: Number
     reachability_following: Number
-    question: Question | None = field(default=None, repr=False)  # what was asked; finds the witnesses
+    question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
         return (
@@ -180,22 +261,55 @@ class PathImportance:
             f"lower={self.lower}, upper={self.upper})"
         )
 
-    def witness(self, side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the path *is* that bound."""
-        return path_witness(_asked(self.question, side), self.path, side)
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return Bounds(self.lower, self.upper)
+
+    def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of the path *is* a bound, or a value between the two.
+
+        As `StateImportance.witness`; its memory is how far the path was followed.
+        """
+        question = _present(self.question)
+        return attaining(question, self.bounds, partial(path_witness, question, self.path), side, value)
+
+    def summary(self) -> str:
+        """The answer in words."""
+        return str(_report("path_summary")(self))
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
     """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
 
-    A mapping from state names to the bounds by scope. ``scopes`` holds a `StateImportance` for each scope asked for
-    ("all", "optimal", "strategy"), all over the same states; ``absolute`` is the same without normalisation, over all
-    strategies.
+    A mapping from state names to the bounds by scope.
 
+    Attributes
+    ----------
+    reachability
+        Least and greatest probability of the target from the initial state.
+    scopes
+        A `StateImportance` for each scope asked for ("all", "optimal", "strategy"), all over the same states.
+    kinds
+        What kind of step each state is, in the order of `names`, by the bounds in `main_scope`.
+    ranking
+        Positions of the states, most important first.
+    absolute
+        The same as `scopes` without normalisation, over all strategies.
+    groups
+        By group and scope, the bounds of passing any of the group's states.
+    witnesses
+        By scope and state, the strategies that attain the bounds, for the states they were asked for.
+
+    Examples
+    --------
     >>> from waypost import explain
     >>> from waypost.cases import loan
-    >>> explain(loan(), target="Granted")["Application"]["optimal"]
+    >>> found = explain(loan(), target="Granted")
+    >>> found
+    Explanation('Granted', scopes=['all', 'optimal'], states=10)
+    >>> found["Application"]["optimal"]
     Bounds(lower=0.0, upper=0.95)
     """
 
@@ -203,13 +317,13 @@ class Explanation(ByState[dict[str, Bounds]]):
     target: str  # as a person would write it
     targets: tuple[str, ...]  # the labels or state names it was given as
     target_states: NDArray[np.bool_]  # (S,)
-    reachability: Bounds  # least and greatest probability of the target from the initial state
+    reachability: Bounds
     scopes: Mapping[str, StateImportance]
-    kinds: tuple[Kind, ...]  # (n,) of the states asked for, by the bounds in `main_scope`
-    ranking: NDArray[np.int64]  # (n,) positions of `asked`, most important first
+    kinds: tuple[Kind, ...]  # (n,)
+    ranking: NDArray[np.int64]  # (n,)
     absolute: StateImportance | None = None
-    groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)  # group -> scope -> passing any of it
-    witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)  # scope -> state -> both
+    groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"
@@ -233,6 +347,10 @@ class Explanation(ByState[dict[str, Bounds]]):
         """Bounds, by scope, of the state at a position of `asked`."""
         return {name: part.at(position) for name, part in self.parts.items()}
 
+    def as_explanation(self) -> Explanation:
+        """The explanation itself."""
+        return self
+
     def to_frame(self) -> Any:
         """All bounds as a pandas DataFrame, one row per state; the columns are (scope, bound).
 
@@ -245,33 +363,28 @@ class Explanation(ByState[dict[str, Bounds]]):
         return pandas.concat({name: part.to_frame() for name, part in self.parts.items()}, axis="columns")
 
     def _repr_html_(self) -> str:
-        reached = self.reachability
-        lead = f"Reaching {self.target}: probability {_short(reached.lower)} to {_short(reached.upper)}"
-        head = "".join(f"<th>{name}</th>" for name in self.parts)
-        rows = []
-        for k in self.ranking[:MOST_ROWS].tolist():
-            cells = "".join(f"<td>{_short(b.lower)} to {_short(b.upper)}</td>" for b in self.at(k).values())
-            rows.append(f"<tr><td>{html.escape(self.mdp.states[self.asked[k]])}</td>{cells}</tr>")
-        more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
-        return f"<p>{html.escape(lead)}</p><table><tr><th>state</th>{head}</tr>{''.join(rows)}</table>{more}"
+        least, most = (f"{float(value):.6g}" for value in self.reachability)
+        lead = f"Reaching {self.target}, probability {least} to {most}: {_MEANING['importance']}"
+        return str(_report("notebook_table")(lead, self.parts, self.ranking.tolist()))
 
 
-def _short(value: Any) -> str:
-    """Number for a notebook: a fraction as it is, a float with six digits, 0 and 1 only where exact."""
-    if isinstance(value, Fraction) or value in (0, 1):
-        return str(value if isinstance(value, Fraction) else int(value))
-    text = f"{float(value):.6f}"
-    return {"0.000000": "&lt;0.000001", "1.000000": "&gt;0.999999"}.get(text, text.rstrip("0"))
+_MEANING = {
+    "importance": "the share of the runs that reach it which pass a state",
+    "absolute": "the probability of passing a state and then reaching it",
+}
+_OVER = {
+    "all": "least to greatest over any strategy",
+    "optimal": "least to greatest over the best strategies",
+    "strategy": "under the given strategy",
+}
 
 
-def plain(value: Any) -> Number:
-    """Python's own float or Fraction."""
-    return float(value) if isinstance(value, float | np.floating) else to_fraction(value)
-
-
-def _asked(question: Question | None, side: str) -> Question:
-    if side not in SIDES:
-        raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
+def _present(question: Question | None) -> Question:
     if question is None:
-        raise NameUnknownError("this result was made without its model and has no witnesses")
+        raise ArgumentError("this result was made without its model: it has no witnesses and no report")
     return question
+
+
+def _report(name: str) -> Any:
+    """What draws and writes, imported when it is asked for: answers know nothing of reports."""
+    return getattr(importlib.import_module("waypost.report"), name)

@@ -2,7 +2,7 @@
 
 from waypost.logs.actors import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, read_actors
 from waypost.logs.log import EventLog
-from waypost.logs.read import looks_like_log, read_log
+from waypost.logs.read import looks_like_log, looks_like_traces, read_log
 from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
 from waypost.logs.traces import Trace, io_traces, read_traces
 from waypost.logs.write import write_log
@@ -17,6 +17,7 @@ __all__ = [
     "Trace",
     "io_traces",
     "looks_like_log",
+    "looks_like_traces",
     "parse_recipe",
     "read_actors",
     "read_log",

@@ -78,6 +78,15 @@ def looks_like_log(path: str | PathLike[str]) -> bool:
     return str(path).casefold().endswith(LOG_SUFFIXES)
 
 
+def looks_like_traces(path: str | PathLike[str]) -> bool:
+    """Whether a file is JSON and starts as a list does: input/output traces rather than a model."""
+    path = Path(path)
+    if path.suffix.casefold() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
 def _from_table(
     frame: Any, mapping: dict[str, str | None], where: str, start: str | None, time_format: str | None
 ) -> EventLog:

@@ -14,6 +14,7 @@ _HOMES = {
     "as_text": "text",
     "fields_of": "coordinates",
     "needs": "asking",
+    "notebook_table": "notebook",
     "path_summary": "text",
     "plot_bars": "plot",
     "plot_graph": "plot",

@@ -26,7 +26,7 @@ from waypost.report.asking import PAGES, PICTURES, Picture, shown_picture
 from waypost.report.html import render_html
 from waypost.report.jsonfile import to_json
 from waypost.report.palette import Theme
-from waypost.report.records import Record, columns, rows
+from waypost.report.records import columns, rows
 from waypost.report.text import as_markdown, as_text, escape_markdown, summarise
 from waypost.report.wording import number
 
@@ -119,7 +119,7 @@ def to_csv(explanation: Explanation, top: int | None = None) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns(explanation))
     for row in rows(explanation, top):
-        writer.writerow([neutral(v) if isinstance(v, str) else _digits(v) for v in row.values()])
+        writer.writerow([neutral(v) if isinstance(v, str) else _plain(v) for v in row.values()])
     return out.getvalue()
 
 
@@ -127,10 +127,10 @@ def to_markdown(explanation: Explanation, top: int | None = None) -> str:
     """Explanation as Markdown: the words, then the table."""
     head = columns(explanation)
     lines = [as_markdown(summarise(explanation, top or 5)), "## Table", ""]
-    lines += ["| " + " | ".join(escape_markdown(name) for name in head) + " |", "|" + " --- |" * 3]
-    lines[-1] += " ---: |" * (len(head) - 3)
+    lines += ["| " + " | ".join(map(escape_markdown, head)) + " |"]
+    lines += ["|" + " --- |" * 3 + " ---: |" * (len(head) - 3)]
     for row in rows(explanation, top):
-        cells = [escape_markdown(v) if isinstance(v, str) else escape_markdown(number(v)) for v in row.values()]
+        cells = (escape_markdown(v if isinstance(v, str) else number(v)) for v in row.values())
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -157,19 +157,15 @@ def to_parquet(explanation: Explanation, top: int | None = None) -> bytes:
     arrow = require("pyarrow", "table", "writing Parquet files")
     parquet = require("pyarrow.parquet", "table", "writing Parquet files")
     found = rows(explanation, top)
-    table = arrow.table({name: [_parquet_value(row, name) for row in found] for name in columns(explanation)})
+    table = arrow.table({name: [_plain(row[name]) for row in found] for name in columns(explanation)})
     table = table.replace_schema_metadata({"target": explanation.target, "made by": "waypost"})
     out = io.BytesIO()
     parquet.write_table(table, out)
     return out.getvalue()
 
 
-def _digits(value: Any) -> str:
-    return str(value) if isinstance(value, Fraction) else repr(float(value))
-
-
-def _parquet_value(row: Record, name: str) -> Any:
-    value = row[name]
+def _plain(value: Any) -> Any:
+    """Exact numbers as text, everything else as it is."""
     return str(value) if isinstance(value, Fraction) else value
 
 

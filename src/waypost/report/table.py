@@ -66,7 +66,7 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
         [*head, *(SCOPE_TITLES[part] for part in explanation.parts)],
         lines,
         names=len(head) - 1,
-        left=len(head),
+        words=1,
         box=box.SIMPLE_HEAD,
         header_style="dim",
     )
@@ -78,26 +78,27 @@ def fitted_table(
     lines: Iterable[Sequence[str | Text]],
     *,
     names: int = 1,
-    left: int | None = None,
+    words: int = 0,
     **look: Any,
 ) -> Table:
-    """Table whose first columns are `names`, which wrap, and whose others stay whole; `left` of them are words.
+    """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
 
-    Where that leaves the names too little room, headings and intervals are broken between words and the frame goes.
+    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes.
     """
-    left = names if left is None else left
+    cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
     wide = Table(title_justify="left", **look)
     narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
     for k, heading in enumerate(head):
-        justify: Any = "left" if k < left else "right"
-        folds: dict[str, Any] = {"overflow": "fold"} if k < names else {"no_wrap": True}
-        wide.add_column(heading, justify=justify, **folds)
-        folds = {"overflow": "fold"} if k < left else {"no_wrap": True}
-        narrow.add_column(heading.replace(" ", "\n"), justify=justify, **folds)
-    for line in lines:
-        cells = [Text(printable(one)) if isinstance(one, str) else one for one in line]
-        wide.add_row(*cells)
-        narrow.add_row(*cells[:left], *(Text(one.plain.replace(" to ", " to\n")) for one in cells[left:]))
+        how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
+        wide.add_column(heading, no_wrap=k >= names, **how)
+        parts = [
+            *heading.split(),
+            *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
+        ]
+        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+    for line in cells:
+        wide.add_row(*line)
+        narrow.add_row(*line)
     return wide if _least_width(wide, console, names) <= console.width else narrow
 
 

@@ -11,11 +11,7 @@ from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
 from waypost.report.names import addition, captions, group_by_label
 from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
-_WHATEVER = {
-    "all": "whatever is done",
-    "optimal": "under every best strategy",
-    "strategy": "under the given strategy",
-}
+_WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
 
 
 @dataclass(frozen=True)
