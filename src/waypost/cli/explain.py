@@ -9,7 +9,7 @@ import click
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
-from waypost.cli.source import Loaded, load, load_strategy, one_or_several, scopes_of, taken_options, tell
+from waypost.cli.source import Loaded, load, load_strategy, scopes_of, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain
 from waypost.report.files import ending_of, render_report, write_report
@@ -78,7 +78,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
         return explain(
             loaded.mdp,
-            target=one_or_several(target),
+            target=target,
             scope=scopes,
             states=options["states"] or None,
             exact=options["exact"],
