@@ -68,13 +68,15 @@ class Question:
     target: tuple[str, ...]
     scope: Scope
     exact: bool = False
-    sibling: Question | None = field(default=None)  # the same in another scope: it lends what it knows of the model
+    sibling: Question | None = field(default=None, compare=False)  # in another scope; lends what it knows of the model
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
         """Check what is asked, and that importance is defined."""
         if not isinstance(mdp, MDP):
             raise ArgumentError(f"the model is an MDP, as `read_mdp` or `MDP.from_dict` give it, not {mdp!r}")
+        if not isinstance(exact, bool):
+            raise ArgumentError(f"exact is True or False, not {exact!r}")
         return cls(mdp, names_of("target", target), scope, exact).checked()
 
     def within(self, scope: Scope) -> Question:
