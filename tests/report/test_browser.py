@@ -11,7 +11,7 @@ from waypost.formats import read_mdp
 from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
 from waypost.importance.reading import kinds, ranking
 from waypost.model import MDP, Strategy
-from waypost.report import render_html
+from waypost.report import needs, render_html
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -172,7 +172,7 @@ def test_a_given_strategy_and_exact_numbers_have_a_page_too(browser, exact):
     half = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
     strategy = Strategy.from_dict(mdp, half)
     scope = ["all", strategy] if exact else strategy
-    browser.open(render_html(explain(mdp, target="Granted", scope=scope, exact=exact)))
+    browser.open(render_html(explain(mdp, target="Granted", scope=scope, exact=exact, **needs(mdp, ".html"))))
     browser.press(browser.node("Rework"))
     browser.press('#scope [data-key="strategy"]')
     details = browser.text("#details")
@@ -305,4 +305,4 @@ def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser,
 @pytest.mark.slow
 def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
     mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
-    _measure(browser, explain(mdp, target="positive"))
+    _measure(browser, explain(mdp, target="positive", **needs(mdp, ".html")))

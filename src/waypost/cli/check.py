@@ -34,7 +34,7 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
         for goal in goals_reached(mdp, found.goals[:MOST_GOALS], exact=exact)
     ]
     head = ["label or final state", "states", "least", "greatest"]
-    console.print(fitted_table(console, head, lines, title="Probability of reaching"))
+    console.print(fitted_table(console, head, lines, words=3, title="Probability of reaching"))
     if len(found.goals) > MOST_GOALS:
         console.print(Text(f"and {len(found.goals) - MOST_GOALS} more"))
 

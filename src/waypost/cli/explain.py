@@ -6,36 +6,29 @@ from typing import Any
 
 import click
 
-from waypost.cli.options import (
-    bootstrap_options,
-    learning_options,
-    output_options,
-    reading_options,
-    scope_option,
-    target_option,
-)
+from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
-from waypost.cli.source import Loaded, load, load_strategy, one_or_several, scopes_of, taken_options, tell
+from waypost.cli.source import Loaded, load, load_strategy, scopes_of, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain
-from waypost.report.asking import PAGES, PICTURES, needs
 from waypost.report.files import ending_of, render_report, write_report
+from waypost.report.planning import PAGES, PICTURES, needs
 
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
 
 @click.command("explain")
 @click.argument("model", required=False)
-@target_option()
-@scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
+@given.target_option()
+@given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @click.option("--state", "-s", "states", multiple=True, help="Only this state; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
-@reading_options()
+@given.reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
-@learning_options
-@bootstrap_options
-@output_options
+@given.learning_options
+@given.bootstrap_options
+@given.output_options
 def command(**options: Any) -> None:
     """Explain how important every state of MODEL is for reaching a target.
 
@@ -51,13 +44,8 @@ def command(**options: Any) -> None:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
-    loaded = load(
-        options["model"],
-        constants=options["constants"],
-        exact=options["exact"],
-        data=options["data"],
-        learning=learning,
-    )
+    reading = {name: options[name] for name in ("constants", "exact", "data")}
+    loaded = load(options["model"], learning=learning, **reading)
     tell(loaded.notes, quiet=learning["quiet"])
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
@@ -82,14 +70,16 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         target = (loaded.target,)
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
-    scopes, strategy = scopes_of(options["scope"]), options["strategy"]
+    scopes = [*scopes_of(options["scope"])]
+    if options["strategy"] is not None:
+        scopes.append(load_strategy(options["strategy"], loaded.mdp))
     asked = len(options["states"]) or loaded.mdp.n_states
-    parts = len(scopes) + (strategy is not None) + 1  # and the absolute importance
+    parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
         return explain(
             loaded.mdp,
-            target=one_or_several(target),
-            scope=[*scopes, *([] if strategy is None else [load_strategy(strategy, loaded.mdp)])],
+            target=target,
+            scope=scopes,
             states=options["states"] or None,
             exact=options["exact"],
             progress=progress,

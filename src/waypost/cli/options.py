@@ -33,8 +33,12 @@ def target_option(**how: Any) -> Decorator:
 
 def scope_option(text: str) -> Decorator:
     """Give a command ``--scope``."""
-    scopes = click.Choice(["all", "optimal", "both"])
-    return click.option("--scope", type=scopes, default="both", show_default=True, help=text)
+    return one_of("--scope", words="all optimal both", default="both", text=text)
+
+
+def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
+    """Option that is one of some words."""
+    return click.option(*names, type=click.Choice(words.split()), default=default, show_default=True, help=text)
 
 
 def reading_options(exact: str = "Compute in rationals; print fractions.") -> Decorator:
@@ -59,31 +63,19 @@ learning_options = together(
 
 bootstrap_options = together(
     click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
-    click.option(
+    one_of(
         "--match",
-        type=click.Choice(["history", "label"]),
+        words="history label",
         default="history",
-        show_default=True,
-        help="How --bootstrap finds states again: by the history that leads there, or all of a label as one.",
+        text="How --bootstrap finds states again: by the history that leads there, or all of a label as one.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of --bootstrap."),
     click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),
 )
 
 output_options = together(
-    click.option(
-        "--format",
-        "shape",
-        type=click.Choice(["table", "text", "markdown", "csv", "json"]),
-        default="table",
-        show_default=True,
-        help="What to print.",
-    ),
-    click.option(
-        "--top",
-        type=click.IntRange(1),
-        help="How many states the table shows (20), or lines a section of the text (5).",
-    ),
+    one_of("--format", "shape", words="table text markdown csv json", default="table", text="What to print."),
+    click.option("--top", type=click.IntRange(1), help="How many states a table has (20), or lines a section (5)."),
     click.option("--json", "json_file", metavar="FILE|-", help="Write JSON to a file, or - for standard output."),
     click.option("--csv", "csv_file", metavar="FILE|-", help="Write CSV to a file, or - for standard output."),
     click.option("--html", "html_file", metavar="FILE", help="Write one page to explore offline."),
@@ -97,15 +89,11 @@ output_options = together(
         help="Write a file, by its ending: .json .csv .xlsx .parquet .md .txt .html .svg .png .pdf",
     ),
     click.option("--plot", "plot_file", metavar="FILE", help="Draw a picture: .svg, .png or .pdf"),
-    click.option(
+    one_of(
         "--picture",
-        type=click.Choice(["auto", "graph", "bars", "grid"]),
+        words="auto graph bars grid",
         default="auto",
-        show_default=True,
-        help="What pictures show: the process graph, intervals of the top states, or a grid where states have "
-        "coordinates.",
+        text="What pictures show: the process, intervals of the top states, or a grid where states have coordinates.",
     ),
-    click.option(
-        "--theme", type=click.Choice(["light", "dark"]), default="light", show_default=True, help="Colours of pictures."
-    ),
+    one_of("--theme", words="light dark", default="light", text="Colours of pictures."),
 )

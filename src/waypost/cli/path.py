@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from waypost.cli.options import reading_options, scope_option, target_option
-from waypost.cli.source import load_model, load_strategy, one_or_several, scopes_of
+from waypost.cli.source import load_model, load_strategy, scopes_of
 from waypost.importance import path_importance
 
 
@@ -42,8 +42,5 @@ def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: 
     names = [name.strip() for name in next(csv.reader([steps], skipinitialspace=True))]
     strategy = options["strategy"]
     scopes = scopes_of(options["scope"]) if strategy is None else (load_strategy(strategy, mdp),)
-    answers = [
-        path_importance(mdp, path=names, target=one_or_several(target), scope=scope, exact=options["exact"])
-        for scope in scopes
-    ]
+    answers = [path_importance(mdp, path=names, target=target, scope=scope, exact=options["exact"]) for scope in scopes]
     click.echo(paths_to_json(answers) if as_json else "\n".join(map(path_summary, answers)))

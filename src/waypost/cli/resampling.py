@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from waypost.cli.progress import status
-from waypost.cli.source import Loaded, one_or_several, scopes_of
+from waypost.cli.source import Loaded, scopes_of
 from waypost.errors import WaypostError
 from waypost.uncertainty import bootstrap
 
@@ -19,7 +19,7 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
     with status("resampling", quiet=options["quiet"]) as say:
         resampled = bootstrap(
             loaded.prepared.traces,
-            target=one_or_several(target),
+            target=target[0] if len(target) == 1 else target,
             resamples=options["bootstrap"],
             seed=options["seed"],
             eps=loaded.prepared.eps,

@@ -174,8 +174,3 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
 def scopes_of(scope: str) -> tuple[Any, ...]:
     """Scopes that ``--scope`` names."""
     return ("all", "optimal") if scope == "both" else (scope,)
-
-
-def one_or_several(target: tuple[str, ...]) -> str | list[str]:
-    """Target as the library takes it: one name, or several."""
-    return target[0] if len(target) == 1 else list(target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from waypost.learn.mdp import Steps, steps_from
+from waypost.learn.mdp import Successors, steps_from
 from waypost.learn.prepare import Prepared
 from waypost.logs.log import CASE
 from waypost.model import MDP
@@ -24,7 +24,7 @@ def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list
     else:
         log = prepared.log
         names = [str(name) for name in log.events[CASE].to_numpy()[log.first_event[:-1]]]
-    known: dict[int, Steps] = {}
+    known: dict[int, Successors] = {}
     found: dict[str, list[str]] = {}
     for name, trace in zip(names, prepared.traces, strict=True):
         state = mdp.initial

@@ -16,7 +16,7 @@ from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
 
 EPS = 0.9  # the paper's, for all logs but the smallest
-Steps = dict[tuple[str, str], tuple[int, int]]  # action and output -> successor and how often it was seen
+Successors = dict[tuple[str, str], tuple[int, int]]  # action and output -> successor and how often it was seen
 FEW = 5  # a choice taken less often than this rests on little
 
 
@@ -93,7 +93,7 @@ def choice_counts(mdp: MDP) -> Any:
     return np.add.reduceat(mdp.counts, mdp.transitions.indptr[:-1])
 
 
-def steps_from(mdp: MDP, state: int) -> Steps:
+def steps_from(mdp: MDP, state: int) -> Successors:
     """Successor and count by action and output; learned models have one successor for each.
 
     >>> from waypost.logs import EventLog

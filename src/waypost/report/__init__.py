@@ -13,7 +13,7 @@ _HOMES = {
     "as_markdown": "text",
     "as_text": "text",
     "fields_of": "coordinates",
-    "needs": "asking",
+    "needs": "planning",
     "notebook_table": "notebook",
     "path_summary": "text",
     "plot_bars": "plot",

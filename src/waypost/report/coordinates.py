@@ -55,7 +55,7 @@ def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[
     """Names of the states on each field of a grid, as groups for `waypost.explain`.
 
     >>> from waypost.cases import gridworld
-    >>> fields_of(gridworld())["field 1,7"]
+    >>> fields_of(gridworld())["column 1, row 7"]
     ['1,7', '1,7 with the key']
     """
     found: dict[str, list[str]] = {}
@@ -65,8 +65,8 @@ def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[
 
 
 def field_name(field: Field) -> str:
-    """Name of a field as a group of states."""
-    return f"field {field[0]},{field[1]}"
+    """Name of a field as a group of states; models name labels otherwise."""
+    return f"column {field[0]}, row {field[1]}"
 
 
 def needed_coordinates(mdp: MDP, given: Mapping[Any, Field] | None = None) -> Coordinates:

@@ -22,10 +22,10 @@ from typing import Any
 from waypost.errors import FormatError, require
 from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
-from waypost.report.asking import PAGES, PICTURES, Picture, shown_picture
 from waypost.report.html import render_html
 from waypost.report.jsonfile import to_json
 from waypost.report.palette import Theme
+from waypost.report.planning import PAGES, PICTURES, Picture, shown_picture
 from waypost.report.records import columns, rows
 from waypost.report.text import as_markdown, as_text, escape_markdown, summarise
 from waypost.report.wording import number

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from html import escape
 
-from waypost.importance.results import Bounds, Number, StateImportance
+from waypost.importance.results import Number, StateImportance
+from waypost.report.wording import number, span
 
 MOST_ROWS = 60
 
@@ -24,20 +25,15 @@ def notebook_table(meaning: str, columns: Mapping[str, StateImportance], order: 
     head = "".join(f"<th>{escape(name)}</th>" for name in ("state", *columns))
     rows = []
     for k in positions[:MOST_ROWS]:
-        cells = (escape(results[0].mdp.states[results[0].asked[k]]), *(_interval(result.at(k)) for result in results))
+        cells = (
+            escape(results[0].mdp.states[results[0].asked[k]]),
+            *(escape(span(result.at(k), _exactly)) for result in results),
+        )
         rows.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     more = f"<p>and {len(positions) - MOST_ROWS} more states</p>" if len(positions) > MOST_ROWS else ""
     return f"<p>{escape(meaning)}</p><table><tr>{head}</tr>{''.join(rows)}</table>{more}"
 
 
-def _interval(bounds: Bounds) -> str:
-    low, high = map(_short, bounds)
-    return low if bounds.lower == bounds.upper else f"{low} to {high}"
-
-
-def _short(value: Number) -> str:
-    """Write a fraction as it is, a float with six digits; 0 and 1 only where exact."""
-    if isinstance(value, Fraction) or value in {0, 1}:
-        return str(value if isinstance(value, Fraction) else int(value))
-    text = f"{value:.6f}"
-    return {"0.000000": "&lt;0.000001", "1.000000": "&gt;0.999999"}.get(text, text.rstrip("0"))
+def _exactly(value: Number) -> str:
+    """Write a fraction as it is, a float with six digits."""
+    return str(value) if isinstance(value, Fraction) else number(value, 6)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
-from waypost.report import asking
+from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.layout import DIRECTIONS, Layout, place
 from waypost.report.names import addition, captions
@@ -32,7 +32,7 @@ def page_data(
     called = captions(mdp)
     actions = list(dict.fromkeys(mdp.actions))
     numbered = {name: k for k, name in enumerate(actions)}
-    whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= asking.TRANSITIONS
+    whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= planning.TRANSITIONS
     used = range(mdp.n_choices) if whole else sorted({c for view in views for edge in view.edges for c in edge.choices})
     asked = [state for state in several[0].asked.tolist() if state in at]
     return {
@@ -56,9 +56,9 @@ def page_data(
 
 def _kept(several: Sequence[Explanation], views: Sequence[View]) -> list[int]:
     mdp = several[0].mdp
-    if mdp.n_states <= asking.STATES:
+    if mdp.n_states <= planning.STATES:
         return list(range(mdp.n_states))
-    best = [state for e in several for state in e.asked[e.ranking][: asking.STATES // 3].tolist()]
+    best = [state for e in several for state in e.asked[e.ranking][: planning.STATES // 3].tolist()]
     return sorted({*best, *(state for view in views for state in view.states)})
 
 
@@ -88,7 +88,7 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "reach": [compact(value) for value in explanation.reachability],
         "scopes": {name: numbers(result) for name, result in scopes},
         "absolute": None if absolute is None else numbers(absolute),
-        "exact": exact if whole and len(inside) <= asking.STATES // 6 else None,
+        "exact": exact if whole and len(inside) <= planning.STATES // 6 else None,
         "kinds": [every.index(read[k]) for k in inside],
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},

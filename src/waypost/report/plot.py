@@ -14,7 +14,7 @@ from waypost.errors import NameUnknownError, require
 from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
 from waypost.report.canvas import empty_figure
-from waypost.report.layout import Direction, Engine, Layout, Point, place
+from waypost.report.layout import Direction, Layout, LayoutEngine, Point, place
 from waypost.report.names import addition, captions
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.view import Edge, important_part
@@ -45,7 +45,7 @@ def plot_graph(
     top: int = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
-    engine: Engine = "auto",
+    engine: LayoutEngine = "auto",
 ) -> Any:
     """Process graph coloured by importance; arrows as wide as they are likely under a strategy.
 

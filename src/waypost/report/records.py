@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from waypost.errors import require
-from waypost.importance.results import Explanation, Number
+from waypost.importance.results import Bounds, Explanation, Number
 from waypost.report.names import labels_by_state
-
-Record = dict[str, str | Number]  # by column
 
 
 def columns(explanation: Explanation) -> list[str]:
     """Names of the columns: state, labels, kind, then a lower and an upper bound per scope."""
-    bounds = [f"{scope}_{side}" for scope in explanation.parts for side in ("lower", "upper")]
-    return ["state", "labels", "kind", *bounds]
+    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in explanation.parts for side in Bounds._fields)]
 
 
-def rows(explanation: Explanation, top: int | None = None) -> list[Record]:
+def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, str | Number]]:
     """One row per state, most important first; numbers stay numbers.
 
     >>> from waypost.cases import loan

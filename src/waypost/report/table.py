@@ -90,7 +90,7 @@ def fitted_table(
     narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
     for k, heading in enumerate(head):
         how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
-        wide.add_column(heading, no_wrap=k >= names, **how)
+        wide.add_column(heading, no_wrap=k >= names, min_width=NAME if k < names else None, **how)
         parts = [
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),

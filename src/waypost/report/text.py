@@ -139,12 +139,10 @@ def _note(explanation: Explanation, name: str, members: Sequence[int], labelled:
 def _lead(explanation: Explanation, target: str) -> str:
     initial = repr(printable(explanation.mdp.states[explanation.mdp.initial]))
     low, high = explanation.reachability.lower, explanation.reachability.upper
+    reached = f"From {initial}, {target} is reached with probability {number(high)}"
     if low == high:
-        return f"From {initial}, {target} is reached with probability {number(high)}, whatever choices are made."
-    return (
-        f"From {initial}, {target} is reached with probability {number(high)} at best and {number(low)} at worst, "
-        "depending on the choices made."
-    )
+        return f"{reached}, whatever choices are made."
+    return f"{reached} at best and {number(low)} at worst, depending on the choices made."
 
 
 def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
@@ -225,26 +223,16 @@ def as_text(summary: Summary, width: int = 44) -> str:
     lines = [summary.title, "", summary.lead]
     for section in summary.sections:
         lines += ["", f"{section.title}. {section.sentence}"]
-        headed = len(summary.scopes) > 1 and section.kind != "best" and section.items
-        names = [printable(_named(item), width) for item in section.items]
-        longest = max((len(name) for name in names), default=0)
-        if headed:
-            widths = [
-                max(len(title), *(len(i.values[k]) for i in section.items)) for k, title in enumerate(summary.scopes)
-            ]
-            lines.append(_row("", longest, summary.scopes, widths))
-        else:
-            widths = [0] * len(summary.scopes)
-        lines += [_row(name, longest, item.values, widths) for name, item in zip(names, section.items, strict=True)]
+        table = [(printable(_named(item), width), *item.values) for item in section.items]
+        if len(summary.scopes) > 1 and section.kind != "best" and table:
+            table.insert(0, ("", *summary.scopes))
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table:
+            lines.append(("  " + "  ".join(map(str.ljust, cells, widths))).rstrip())
         if section.more:
             lines.append(f"  and {section.more:,} more")
     lines += ["", "How to read this: " + " ".join(summary.reading)]
     return "\n".join(lines) + "\n"
-
-
-def _row(name: str, longest: int, values: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [value.ljust(width) for value, width in zip(values, [*widths, 0], strict=False)]
-    return ("  " + name.ljust(longest) + "  " + "  ".join(cells)).rstrip()
 
 
 def _named(item: Item) -> str:
