@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.errors import ArgumentError
-from waypost.graph import Ints, Mask
+from waypost.graph import Ints
 from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, Scope, names_of, plain
@@ -41,7 +41,7 @@ def state_importance(
     mdp
         The model; its initial state is where every run starts.
     target
-        A state name, a label, or several of them.
+        A state name, a label, an expression over variables, or several of them.
     scope
         "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
     states
@@ -50,6 +50,24 @@ def state_importance(
         Compute in rationals; the bounds are Fractions.
     progress
         Told how many bounds were settled since it was last called; in all there are two per state.
+
+    Returns
+    -------
+    StateImportance
+        A mapping from state names to `Bounds`, which also finds the strategies that attain them.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If the target cannot be reached, so that importance would divide by zero.
+    NameUnknownError
+        If a name is not in the model.
+    ArgumentError
+        If an argument is of the wrong kind, or empty.
+    StrategyError
+        If the strategy belongs to another model.
+    PrecisionError
+        If the target is too rare for floating point, or a number cannot be certified; exact arithmetic can.
 
     Examples
     --------
@@ -60,8 +78,7 @@ def state_importance(
     >>> state_importance(loan(), target="Granted", scope="all", states="Error", exact=True)["Error"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(98, 953))
     """
-    question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return _answer(question, _asked(mdp, states), progress=progress)
+    return ask_states(Question.of(mdp, target=target, scope=scope, exact=exact), states, progress=progress)
 
 
 def absolute_importance(
@@ -78,12 +95,41 @@ def absolute_importance(
     Paper: the absolute variant, Sect. 4. The lower bound over all strategies is an infimum: strategies that come
     arbitrarily close still reach the target, its witness need not.
 
+        abs(s) = Pr(F t and (not t U s))
+
+    Parameters
+    ----------
+    mdp
+        The model; its initial state is where every run starts.
+    target
+        A state name, a label, an expression over variables, or several of them.
+    scope
+        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    states
+        Names of the states to ask about; every state by default.
+    exact
+        Compute in rationals; the bounds are Fractions.
+    progress
+        Told how many bounds were settled since it was last called; in all there are two per state.
+
+    Returns
+    -------
+    StateImportance
+        A mapping from state names to `Bounds`.
+
+    Raises
+    ------
+    WaypostError
+        As `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> absolute_importance(loan(), target="Granted", exact=True)["Application"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(931, 1000))
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return _answer(question, _asked(mdp, states), absolute=True, progress=progress)
+    return ask_states(question, states, absolute=True, progress=progress)
 
 
 def group_importance(
@@ -91,12 +137,36 @@ def group_importance(
 ) -> dict[str, Bounds]:
     """Importance of passing any state of a group, for example every state that carries a label.
 
+    Parameters
+    ----------
+    mdp
+        The model; its initial state is where every run starts.
+    target
+        A state name, a label, an expression over variables, or several of them.
+    scope
+        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    groups
+        Labels or names of states by a name of your own, or "labels" for every label that several states share.
+    exact
+        Compute in rationals; the bounds are Fractions.
+
+    Returns
+    -------
+    dict
+        `Bounds` by the name of the group.
+
+    Raises
+    ------
+    WaypostError
+        As `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> group_importance(loan(), target="Granted", scope="all", groups={"advice": ["Consultation", "Error"]})
     {'advice': Bounds(lower=0.0, upper=1.0)}
     """
-    question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return {name: _group(question, states) for name, states in _groups(mdp, groups).items()}
+    return ask_groups(Question.of(mdp, target=target, scope=scope, exact=exact), groups)
 
 
 def path_importance(
@@ -104,8 +174,37 @@ def path_importance(
 ) -> PathImportance:
     """Importance of a simple path from the initial state, for reaching `target`.
 
-    `path` alternates states and actions: ``[s0, a0, s1, ..., sn]``.
+    Paper: P3 and P4, Sect. 4.2.
 
+        imp(tau) = Pr(tau) Pr_sn(F t) / Pr_s0(F t)
+
+    Parameters
+    ----------
+    mdp
+        The model.
+    path
+        States and actions in turn: ``[s0, a0, s1, ..., sn]``; no state twice, none of the target.
+    target
+        A state name, a label, an expression over variables, or several of them.
+    scope
+        "all" strategies that follow the path, the "optimal" ones of them, or one `Strategy`.
+    exact
+        Compute in rationals; the bounds are Fractions.
+
+    Returns
+    -------
+    PathImportance
+        Both bounds, and what following the path costs.
+
+    Raises
+    ------
+    PathError
+        If it is no simple path from the initial state that avoids the target.
+    WaypostError
+        Else as `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="all")
     >>> round(found.lower, 12), found.upper
@@ -113,19 +212,7 @@ def path_importance(
     >>> path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="optimal").lower
     0.95
     """
-    question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    lower, upper, following = map(plain, path_bounds(question, path))
-    return PathImportance(
-        mdp=mdp,
-        target=question.name,
-        path=tuple(path),
-        scope=question.scope_name,
-        lower=lower,
-        upper=upper,
-        reachability=plain(question.best),
-        reachability_following=following,
-        question=question,
-    )
+    return ask_path(Question.of(mdp, target=target, scope=scope, exact=exact), path)
 
 
 def explain(
@@ -141,43 +228,83 @@ def explain(
 ) -> Explanation:
     """Everything a report needs: reachability, importance in each scope, and absolute importance.
 
-    `groups` are names of states by a name of your own, or "labels" for every label that several states share: each gets
-    the bounds of passing any of its states. `witnesses` is for how many of the most important states the explanation
-    carries the strategies that attain their bounds.
+    Parameters
+    ----------
+    mdp
+        The model; its initial state is where every run starts.
+    target
+        A state name, a label, an expression over variables, or several of them.
+    scope
+        One scope or several: "all", "optimal", a `Strategy`.
+    states
+        Names of the states to ask about; every state by default.
+    groups
+        Labels or names of states by a name of your own, or "labels" for every label that several states share: the
+        explanation has the bounds of passing any state of each.
+    witnesses
+        For how many of the most important states the explanation carries the strategies that attain their bounds.
+    exact
+        Compute in rationals; the bounds are Fractions.
+    progress
+        Told how many bounds were settled since it was last called; two per state and scope, and two more per state.
 
+    Returns
+    -------
+    Explanation
+        Plain data, a mapping from state names to bounds by scope.
+
+    Raises
+    ------
+    WaypostError
+        As `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = explain(loan(), target="Granted")
     >>> found.reachability, list(found.scopes)
     (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
     """
-    asked, named = _asked(mdp, states), _groups(mdp, {} if groups is None else groups)
     base = Question.of(mdp, target=target, scope="all", exact=exact)
     wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
     questions = [base if each == "all" else base.within(each) for each in wanted]
     if len({question.scope_name for question in questions}) < max(len(wanted), 1):
         raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
-    scores: dict[str, StateImportance] = {q.scope_name: _answer(q, asked, progress=progress) for q in questions}
+    if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
+        raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
+    asked = None if states is None else names_of("states", states)
+    scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
+    grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
     top = ranking(scores.values())[:witnesses]
     return explanation_of(
         base,
         scores,
-        absolute=_answer(base, asked, absolute=True, progress=progress),
-        groups={name: {q.scope_name: _group(q, members) for q in questions} for name, members in named.items()},
+        absolute=ask_states(base, asked, absolute=True, progress=progress),
+        groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
     )
 
 
-def _answer(
-    question: Question, asked: Ints, *, absolute: bool = False, progress: Progress | None = None
+def ask_states(
+    question: Question,
+    states: str | Iterable[str] | None = None,
+    *,
+    absolute: bool = False,
+    progress: Progress | None = None,
 ) -> StateImportance:
-    """Both bounds for every state asked for."""
+    """Both bounds of every state asked for, each once, in the order asked for; of all states by default."""
+    mdp = question.mdp
+    names = mdp.states if states is None else names_of("states", states)
+    asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
+    if progress is not None and not callable(progress):
+        raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any
     upper: Any
     if question.exact or len(asked) < TOGETHER or (question.chain is not None and question.chain.modes > 1):
         dtype: Any = object if question.exact else float
         lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
         for k, state in enumerate(asked):
-            single = np.arange(question.mdp.n_states) == state
+            single = np.arange(mdp.n_states) == state
             lower[k], upper[k] = map(plain, bounds(question, single, absolute=absolute))
             if progress is not None:
                 progress(2)
@@ -187,7 +314,7 @@ def _answer(
         if absolute and not directly:
             lower, upper = lower * question.best, upper * question.best
     return StateImportance(
-        mdp=question.mdp,
+        mdp=mdp,
         target=question.name,
         problem="absolute" if absolute else "importance",
         scope=question.scope_name,
@@ -199,26 +326,34 @@ def _answer(
     )
 
 
-def _group(question: Question, states: Mask) -> Bounds:
-    return Bounds(*map(plain, bounds(question, states)))
+def ask_groups(question: Question, groups: Groups) -> dict[str, Bounds]:
+    """Bounds of passing any state of each group."""
+    mdp = question.mdp
+    if isinstance(groups, str) and groups == "labels":
+        groups = {name: name for name, holds in mdp.labels.items() if holds.sum() > 1}
+    if not isinstance(groups, Mapping):
+        raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
+    members = {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
+    return {name: Bounds(*map(plain, bounds(question, states))) for name, states in members.items()}
+
+
+def ask_path(question: Question, path: Sequence[str]) -> PathImportance:
+    """Both bounds of a path."""
+    names = names_of("path", path)
+    lower, upper, following = map(plain, path_bounds(question, names))
+    return PathImportance(
+        mdp=question.mdp,
+        target=question.name,
+        path=names,
+        scope=question.scope_name,
+        lower=lower,
+        upper=upper,
+        reachability=plain(question.best),
+        reachability_following=following,
+        question=question,
+    )
 
 
 def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
     names = [result.mdp.states[result.asked[k]] for k in positions]
     return {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}
-
-
-def _groups(mdp: MDP, groups: Groups) -> dict[str, Mask]:
-    """States of every group asked for."""
-    if isinstance(groups, str) and groups == "labels":
-        return {name: holds for name, holds in mdp.labels.items() if holds.sum() > 1}
-    if not isinstance(groups, Mapping):
-        raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
-    return {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
-
-
-def _asked(mdp: MDP, states: str | Iterable[str] | None) -> Ints:
-    """Positions of the states asked for, each once, in the order asked for; all of them by default."""
-    if states is None:
-        return np.arange(mdp.n_states)
-    return np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
+
+if TYPE_CHECKING:
+    from waypost.importance.asking import Groups
+    from waypost.importance.results import Bounds, PathImportance, StateImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
 RARE = 1e-100  # where the target is rarer than this, the graph is always asked about 0 and 1
@@ -29,17 +33,33 @@ ScopeName = Literal["all", "optimal", "strategy"]
 class Question:
     """A model, a target and a scope; what is known about them is computed when it is first needed, and kept.
 
-    Scope "all" means every strategy that can reach the target, "optimal" those that reach it with the greatest
-    probability: they keep to the conserving choices, and reach the target or lose all hope of it with probability 1. A
-    `Strategy` leaves a chain, in which no choice remains; then what is known is known about the chain, and a state of
-    the model is the set of its copies (`spread`).
+    Hold one to ask several things without computing anything twice. It pickles and copies as what was asked, without
+    what is known.
 
-    It pickles and copies as what was asked, without what is known.
+    In scope "optimal" strategies keep to the conserving choices, and reach the target or lose all hope of it with
+    probability 1. A `Strategy` leaves a chain, in which no choice remains; then what is known is known about the chain,
+    and a state of the model is the set of its copies (`spread`).
 
+    Attributes
+    ----------
+    mdp
+        The model.
+    target
+        Labels or names of states; any of them is the target.
+    scope
+        "all" strategies that can reach the target, those that reach it with the greatest probability ("optimal"), or
+        one `Strategy`.
+    exact
+        Whether numbers are rationals.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> question = Question.of(loan(), target="Granted", scope="all")
-    >>> question, float(question.best)
-    (Question('Granted', scope='all', states=10), 0.98)
+    >>> question
+    Question('Granted', scope='all', states=10)
+    >>> question.states("Application")["Application"], question.path(["s0", "Apply", "Application"]).upper
+    (Bounds(lower=0.0, upper=1.0), 1.0)
     >>> [name for name, always in zip(question.mdp.states, question.always, strict=True) if always]
     ['s0', 'Application+', 'Granted']
     """
@@ -48,13 +68,15 @@ class Question:
     target: tuple[str, ...]
     scope: Scope
     exact: bool = False
-    sibling: Question | None = field(default=None)  # the same in another scope: it lends what it knows of the model
+    sibling: Question | None = field(default=None, compare=False)  # in another scope; lends what it knows of the model
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
         """Check what is asked, and that importance is defined."""
         if not isinstance(mdp, MDP):
             raise ArgumentError(f"the model is an MDP, as `read_mdp` or `MDP.from_dict` give it, not {mdp!r}")
+        if not isinstance(exact, bool):
+            raise ArgumentError(f"exact is True or False, not {exact!r}")
         return cls(mdp, names_of("target", target), scope, exact).checked()
 
     def within(self, scope: Scope) -> Question:
@@ -93,6 +115,24 @@ class Question:
     def optimal(self) -> bool:
         """Whether only the strategies that reach the target with the greatest probability are in scope."""
         return self.scope == "optimal"
+
+    def states(self, states: str | Iterable[str] | None = None, *, absolute: bool = False) -> StateImportance:
+        """Importance of states, as `waypost.state_importance` or, without normalisation, `absolute_importance`."""
+        from waypost.importance.asking import ask_states
+
+        return ask_states(self, states, absolute=absolute)
+
+    def groups(self, groups: Groups) -> dict[str, Bounds]:
+        """Importance of passing any state of a group, as `waypost.group_importance`."""
+        from waypost.importance.asking import ask_groups
+
+        return ask_groups(self, groups)
+
+    def path(self, path: Sequence[str]) -> PathImportance:
+        """Importance of a path, as `waypost.path_importance`."""
+        from waypost.importance.asking import ask_path
+
+        return ask_path(self, path)
 
     # What is known of the model, whatever the scope.
 
