@@ -24,7 +24,7 @@ import inspect
 import tomllib
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from os import PathLike
@@ -100,7 +100,7 @@ class Recipe:
             except LogError as error:
                 raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
             left = f"{after.n_cases:,} cases, {len(after.variants()):,} variants"
-            log = EventLog(after.events, (*log.notes, f"{after.notes[-1]} [{left}]"))
+            log = replace(after, notes=(*log.notes, f"{after.notes[-1]} [{left}]"))
         return log
 
 
