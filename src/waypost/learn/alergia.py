@@ -1,6 +1,6 @@
 """IOAlergia: states of a prefix tree are merged when nothing in the data tells them apart.
 
-Mao et al., Learning deterministic probabilistic automata from a model checking perspective, Machine Learning 105 (2016),
+Mao et al., Learning deterministic probabilistic automata from a model checking perspective, Machine Learning 105, 2016,
 with the Hoeffding test. The result is AALpy's, state by state (tested on random traces); the loop keeps the open nodes
 in a heap, asks only the states with the same output, and remembers which nodes differ, so that it stays quick where few
 states merge.

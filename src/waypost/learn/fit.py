@@ -1,7 +1,7 @@
 """Does the model say what the log says? Every activity under the observed strategy beside its share in the log.
 
-Merging makes a model small and lets it forget: after it, an activity of nine in ten good cases may look like one of five
-in ten. *Fit* tells how far the model is off, activity by activity; *held-out likelihood* whether it explains cases that
+Merging makes a model small and lets it forget: an activity of nine in ten good cases may look like one of five in ten.
+*Fit* tells how far the model is off, activity by activity; *held-out likelihood* whether it explains cases that
 it has not learned from.
 """
 

@@ -60,10 +60,10 @@ def activity_states(mdp: MDP, log: EventLog, *, naming: Naming = "plain") -> dic
 def observed_activities(mdp: MDP, target: States, groups: Mapping[str, States]) -> dict[str, Observed]:
     """Every activity under the observed strategy."""
     chain = induced_chain(mdp, observed_strategy(mdp).modes[0])
-    reached = _passing(chain, target, np.zeros_like(target))[0][mdp.initial]
+    reached = passing(chain, target, np.zeros_like(target))[0][mdp.initial]
     found = {}
     for name, states in groups.items():
-        without, passed = (float(part[mdp.initial]) for part in _passing(chain, target, states))
+        without, passed = (float(part[mdp.initial]) for part in passing(chain, target, states))
         both = max(0.0, float(reached) - without)
         found[name] = Observed(
             good_share=_ratio(both, float(reached)),
@@ -74,7 +74,7 @@ def observed_activities(mdp: MDP, target: States, groups: Mapping[str, States]) 
     return found
 
 
-def _passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]:
+def passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]:
     """(S,) probability of the target before any of `states`, and of these states at all."""
     stopped = target | states
     final = np.asarray(chain.diagonal() == 1.0)

@@ -169,8 +169,8 @@ def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> fl
 
     The 95 % interval of Agresti and Caffo adds a case with and one without to both sides; this is its end nearest to 0.
 
-    >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 1, 0, 40_000)
-    (0.87, 0.0)
+    >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 20, 0, 40_000)
+    (0.86, 0.0)
     """
     one, other = (with_good + 1) / (good + 2), (with_bad + 1) / (bad + 2)
     error = sqrt(one * (1 - one) / (good + 2) + other * (1 - other) / (bad + 2))

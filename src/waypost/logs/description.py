@@ -161,11 +161,16 @@ def _attributes(log: EventLog, first: NDArray[np.int64], case: NDArray[np.int64]
         if column in (CASE, ACTIVITY, TIME, OFFSET, LIFECYCLE) or OWN in column:
             continue
         values = log.events[column]
-        of_case = column.startswith("case:") or bool((values.groupby(case).nunique() <= 1).all())
+        of_case = column.startswith("case:") or _constant(values, case)
         if of_case:
             values = values.groupby(case).first() if not column.startswith("case:") else values.iloc[first[:-1]]
         found.append(_attribute(column, values, "case" if of_case else "event"))
     return tuple(found)
+
+
+def _constant(values: Any, case: NDArray[np.int64]) -> bool:
+    """Whether no case has two different values."""
+    return int(values.groupby(case).nunique().max()) <= 1
 
 
 def _attribute(column: str, values: Any, of: str) -> Attribute:
@@ -214,10 +219,15 @@ def _outcomes(
             why = f"ends {activity.last:,} of the {activity.cases:,} cases that have it"
             found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
     for attribute in attributes:
-        if attribute.of == "case" and attribute.distinct == 2:
-            value, count = attribute.values[-1]
+        if attribute.of == "case" and attribute.distinct == 2 and attribute.filled > 0.99:
+            *_, (value, count) = attribute.values  # noqa: PD011
             option = f"--positive {value!r} --attribute {attribute.name!r}"
             found.append(OutcomeCandidate(option, count, count / cases, "an attribute of the case with two values"))
+    if not found:
+        open_ones = [a for a in activities if 0.01 < a.share < 0.99]
+        for activity in sorted(open_ones, key=lambda a: abs(a.share - 0.5))[:3]:
+            why = "some cases have it, others lack it"
+            found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
     return tuple(found[:8])
 
 

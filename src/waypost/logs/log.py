@@ -123,8 +123,8 @@ class EventLog:
     def with_events(self, events: DataFrame, note: str | None = None) -> EventLog:
         """Return a log of these events, with one more note; an empty log is an error, never a result."""
         if not len(events):
-            why = f" ({note})" if note else ""
-            raise LogError(f"this step leaves none of the {len(self):,} events{why}; let it keep more")
+            why = f": {note}" if note else ""
+            raise LogError(f"no event is left of {len(self):,}{why}; let this step keep more")
         return replace(self, events=events.reset_index(drop=True), notes=(*self.notes, note) if note else self.notes)
 
     def where(self, rows: NDArray[np.bool_], note: str | None = None) -> EventLog:
