@@ -52,7 +52,7 @@ def checked_eps(eps: object) -> float:
     if eps == "none":
         return NO_MERGING
     if isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 <= eps <= 2:
-        raise LogError(f"eps is a number above 0 and up to 2, or 0 to merge nothing at all, not {eps!r}")
+        raise LogError(f"eps is a number above 0 and up to 2, 'none' (or 0) to merge nothing, or 'auto', not {eps!r}")
     return float(eps)
 
 

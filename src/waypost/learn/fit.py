@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from waypost.learn.alergia import states_of
-from waypost.learn.observed import Observed, activity_states, observed_activities
+from waypost.learn.observed import Observed, observed_activities
 from waypost.learn.tree import Node, prefix_tree, weighted
-from waypost.logs.contrast import Contrasts
-from waypost.logs.log import POSITIVE, EventLog
-from waypost.logs.traces import Naming, Trace
+from waypost.logs.log import POSITIVE
+from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
 from waypost.model import MDP
 
 RARE = 0.01  # activities of fewer cases than this share do not speak for or against a model
@@ -57,32 +56,49 @@ class Fit:
         return {"worst": self.worst, "activity": self.activity, "gaps": dict(self.gaps)}
 
 
-def fit(mdp: MDP, clean: EventLog, counted: Contrasts, *, naming: Naming = "plain") -> Fit:
-    """Compare the model under the observed strategy with the log it was learned from.
+def fit(mdp: MDP, variants: Sequence[tuple[Trace, int]]) -> Fit:
+    """Compare the model under the observed strategy with the traces it was learned from, event by event.
+
+    Good cases are those that end ``positive``; where no case does, all of them.
 
     >>> from waypost.learn import learn_mdp
-    >>> from waypost.logs.contrast import contrast
-    >>> from waypost.logs.steps.outcome import set_outcome
-    >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60
-    >>> clean = set_outcome(EventLog.from_sequences(cases), positive="pay")
-    >>> found = fit(learn_mdp(clean, eps=0), clean, contrast(clean))
+    >>> from waypost.logs import EVERY_EVENT_CHANCE, EventLog, io_traces
+    >>> traces = io_traces(EventLog.from_sequences([["ask", "help"]] * 30 + [["ask"]] * 10), EVERY_EVENT_CHANCE)
+    >>> found = fit(learn_mdp(traces, eps=0), weighted(traces))
     >>> found.worst, found.observed["help"].good_share
     (0.0, 0.75)
     """
-    groups = activity_states(mdp, clean, naming=naming)
-    return fit_of(mdp, groups, counted)
-
-
-def fit_of(mdp: MDP, groups: Mapping[str, Any], counted: Contrasts) -> Fit:
-    """Compare activities, given as sets of states, with what was counted."""
-    if POSITIVE not in mdp.labels:
-        raise ValueError("a model without the outcome 'positive' cannot be compared with good cases")
-    observed = observed_activities(mdp, mdp.labels[POSITIVE], groups)
-    gaps = {c.name: (observed[c.name].good_share or 0.0) - c.good_share for c in counted.activities}
-    often = [c.name for c in counted.activities if c.cases >= RARE * (counted.good + counted.bad)]
-    worst = max(often, key=lambda name: abs(gaps[name]), default=None)
+    ends = {str(trace[-1][1]) for trace, _ in variants if len(trace) > 1}
+    wanted = {POSITIVE} if POSITIVE in ends else ends
+    names, good_share, share = _counted(variants, wanted)
+    later = np.arange(mdp.n_states) != mdp.initial
+    target = np.logical_or.reduce([mdp.labels[end] for end in sorted(wanted)])
+    final = target | mdp.labels.get("negative", ~later & later)
+    observed = observed_activities(mdp, target, {name: mdp.labels[name] & later & ~final for name in names})
+    gaps = {name: (observed[name].good_share or 0.0) - good_share[name] for name in names}
+    worst = max((n for n in names if share[n] >= RARE), key=lambda name: abs(gaps[name]), default=None)
     size = 0.0 if worst is None else abs(gaps[worst])
-    return Fit(size if size > 1e-12 else 0.0, worst, gaps, observed)
+    return Fit(size if size > 1e-9 else 0.0, worst, gaps, observed)
+
+
+def _counted(
+    variants: Sequence[tuple[Trace, int]], wanted: set[str]
+) -> tuple[list[str], dict[str, float], dict[str, float]]:
+    """Events of traces, and the share of the good and of all cases that have each.
+
+    Where somebody chooses, the steps of the environment say whose turn it is, which is no event.
+    """
+    turns = any(given != ENVIRONMENT for trace, _ in variants for given, _ in steps_of(trace))
+    good: dict[str, int] = {}
+    cases: dict[str, int] = {}
+    n_good = n = 0
+    for trace, count in variants:
+        well = len(trace) > 1 and trace[-1][1] in wanted
+        n, n_good = n + count, n_good + count * well
+        for name in {output for given, output in steps_of(trace)[:-1] if not (turns and given == ENVIRONMENT)}:
+            cases[name] = cases.get(name, 0) + count
+            good[name] = good.get(name, 0) + count * well
+    return list(cases), {k: v / n_good for k, v in good.items()}, {k: v / n for k, v in cases.items()}
 
 
 def held_out_likelihood(traces: Sequence[Trace], eps: float, *, seed: int = 1) -> tuple[float, float]:
@@ -124,12 +140,12 @@ class _Walk:
     def _log_probability(self, trace: Trace) -> float:
         """Witten and Bell's estimate: of `n` steps seen here with `k` kinds, ``k / (n + k)`` is kept for new ones."""
         state, found = self.root, 0.0
-        for step in trace[1:]:
+        for step in steps_of(trace):
             seen, kinds = self.totals[state.rank], len(state.seen)
-            count = state.seen.get(step, 0)  # type: ignore[arg-type]
+            count = state.seen.get(step, 0)
             if count:
                 found += log(count / (seen + kinds))
-                state = state.children[step]  # type: ignore[index]
+                state = state.children[step]
             else:
                 new = (kinds + 1) / (seen + kinds + 1)
                 found += log(new / (self.outputs + 1))

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from waypost.learn.alergia import NO_MERGING, Progress, states_of
+from waypost.learn.alergia import NO_MERGING, Progress, checked_eps, states_of
 from waypost.learn.fit import Fit, fit, held_out_likelihood
 from waypost.learn.mdp import as_mdp
 from waypost.learn.tree import prefix_tree, weighted
-from waypost.logs.contrast import Contrasts
-from waypost.logs.log import EventLog
-from waypost.logs.traces import Naming, Trace
+from waypost.logs.traces import Trace
 from waypost.model import MDP
 
+AUTO = "auto"
 CANDIDATES = (NO_MERGING, 0.9, 0.5, 0.05)  # the least merging first: where that forgets too much, more is not tried
 CLOSE = 0.02  # a gap that does not matter
 
@@ -59,39 +58,29 @@ class Learned:
         return f"{self.mdp.n_states:,} states, {merged}; {self.fit.sentence()}", sure
 
 
-def learn_fitting(
-    traces: Sequence[Trace],
-    clean: EventLog,
-    counted: Contrasts,
-    *,
-    eps: float | None = None,
-    naming: Naming = "plain",
-    progress: Progress | None = None,
-) -> Learned:
-    """Model that fits the log, merged as `eps` says, or as much as is good for it.
+def learn_fitting(traces: Sequence[Trace], *, eps: float | str = AUTO, progress: Progress | None = None) -> Learned:
+    """Model of input/output traces, merged as `eps` says, or by "auto" as much as is good for it; with its fit.
 
-    >>> from waypost.logs import EVERY_EVENT_CHANCE, io_traces
-    >>> from waypost.logs.contrast import contrast
-    >>> from waypost.logs.steps.outcome import set_outcome
-    >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60
-    >>> clean = set_outcome(EventLog.from_sequences(cases), positive="pay")
-    >>> found = learn_fitting(io_traces(clean, EVERY_EVENT_CHANCE), clean, contrast(clean))
+    >>> from waypost.logs import EVERY_EVENT_CHANCE, EventLog, io_traces
+    >>> log = EventLog.from_sequences([["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60)
+    >>> found = learn_fitting(io_traces(log, EVERY_EVENT_CHANCE))
     >>> found.mdp.n_states, found.fit.worst <= 0.02
-    (7, True)
+    (6, True)
     """
-    nodes = prefix_tree(weighted(traces))
+    variants = weighted(traces)
+    nodes = prefix_tree(variants)
     tried: list[Tried] = []
     best: Learned | None = None
-    for candidate in CANDIDATES if eps is None else (eps,):
+    for candidate in CANDIDATES if eps == AUTO else (checked_eps(eps),):
         mdp = as_mdp(states_of(nodes, candidate, progress))
-        found = fit(mdp, clean, counted, naming=naming)
-        if eps is None and found.worst > CLOSE:
+        found = fit(mdp, variants)
+        if best is not None and found.worst > CLOSE:
             tried.append(Tried(candidate, mdp.n_states, found.worst))
             break
         learned, held = held_out_likelihood(traces, candidate)
         tried.append(Tried(candidate, mdp.n_states, found.worst, held))
         if best is None or held > best.held_out:
             best = Learned(mdp, candidate, found, learned, held)
-    if best is None:  # the prefix tree says what the log says, so it is never refused
-        raise AssertionError("the prefix tree does not fit its own log")
+    if best is None:
+        raise AssertionError("no way of merging was tried")
     return replace(best, tried=tuple(tried))

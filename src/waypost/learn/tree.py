@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from waypost.logs.traces import Trace
+from waypost.logs.traces import Trace, steps_of
 
 Step = tuple[str, str]  # input and output
 
@@ -55,13 +55,13 @@ def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> list[Node]:
     root = Node(str(variants[0][0][0]))
     for trace, count in variants:
         node = root
-        for step in trace[1:]:
-            child = node.data_children.get(step)  # type: ignore[arg-type]
+        for step in steps_of(trace):
+            child = node.data_children.get(step)
             if child is None:
-                child = node.data_children[step] = Node(step[1], node, step)  # type: ignore[index, arg-type]
-                node.data_seen[step] = count  # type: ignore[index]
+                child = node.data_children[step] = Node(step[1], node, step)
+                node.data_seen[step] = count
             else:
-                node.data_seen[step] += count  # type: ignore[index]
+                node.data_seen[step] += count
             node = child
     return _ranked(root)
 

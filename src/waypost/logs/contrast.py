@@ -77,7 +77,7 @@ class Contrasts:
     >>> [(c.name, c.good_share, c.bad_share) for c in found.ranked]
     [('help', 0.75, 0.1), ('ask', 1.0, 1.0)]
     >>> [(c.name, c.defines_outcome) for c in found.defining]
-    [('pay', 'decides that a case is positive'), ('go', 'ends negative cases: none that has it is positive')]
+    [('go', 'ends negative cases: none that has it is positive'), ('pay', 'decides that a case is positive')]
     """
 
     good: int  # cases

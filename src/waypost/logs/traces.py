@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from waypost.errors import LogError
 from waypost.logs.actors import Actors
@@ -65,6 +65,11 @@ def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> lis
             previous = name
         traces.append(trace)
     return traces
+
+
+def steps_of(trace: Trace) -> list[tuple[str, str]]:
+    """Steps of a trace, inputs with their outputs, without the first output."""
+    return cast("list[tuple[str, str]]", trace[1:])
 
 
 def written(name: str, naming: Naming) -> str:
