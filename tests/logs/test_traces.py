@@ -8,8 +8,8 @@ import pytest
 
 from waypost.errors import LogError
 from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, EventLog, io_traces, read_actors, read_traces
-from waypost.logs.steps.outcome import set_outcome
 from waypost.logs.steps.events import number_events
+from waypost.logs.steps.outcome import set_outcome
 
 WHO = Actors({"ask (us)": "customer", "offer*": "company", "negative": "customer"})
 

@@ -49,7 +49,7 @@ class Attribute:
     kind: str  # "number", "time" or "text"
     filled: float  # share of the cases, or events, that have it
     distinct: int
-    values: tuple[tuple[str, int], ...]  # of few values all with their number, of many the first ones
+    counts: tuple[tuple[str, int], ...]  # of few values all with their number, of many the first ones
     low: float | str | None = None  # of numbers and times
     high: float | str | None = None
 
@@ -195,7 +195,7 @@ def _attribute(column: str, values: Any, of: str) -> Attribute:
         kind=kind,
         filled=len(known) / len(values) if len(values) else 0.0,
         distinct=len(counts),
-        values=tuple((str(value), int(count)) for value, count in listed.items()),
+        counts=tuple((str(value), int(count)) for value, count in listed.items()),
         low=low,
         high=high,
     )
@@ -220,7 +220,7 @@ def _outcomes(
             found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
     for attribute in attributes:
         if attribute.of == "case" and attribute.distinct == 2 and attribute.filled > 0.99:
-            *_, (value, count) = attribute.values  # noqa: PD011
+            value, count = attribute.counts[-1]
             option = f"--positive {value!r} --attribute {attribute.name!r}"
             found.append(OutcomeCandidate(option, count, count / cases, "an attribute of the case with two values"))
     if not found:
