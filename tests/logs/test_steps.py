@@ -33,13 +33,14 @@ def timed(*rows: tuple[str, str, float, str]) -> EventLog:
 @given(LOGS)
 def test_steps_change_nothing_but_return_something_new(sequences):
     """A step is pure: the log it was given is as it was."""
-    log = EventLog.from_sequences(sequences)
+    log = EventLog.from_sequences([*sequences, ["a"], ["b"]])
     before = log.events.copy()
     for name, parameters in {
         "merge_repeats": {},
         "number_events": {"names": "a"},
         "keep_variants": {"at_least": 1},
-        "set_outcome": {"positive": "a"},
+        "set_outcome": {"positive": "a", "last": True},
+        "attribute_as_event": {"attribute": CASE},
         "rename_events": {"names": {sequences[0][0]: "new"}},
     }.items():
         Step(name, parameters)(log)

@@ -11,7 +11,7 @@ from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, Event
 from waypost.logs.steps.events import number_events
 from waypost.logs.steps.outcome import set_outcome
 
-WHO = Actors({"ask (us)": "customer", "offer*": "company", "negative": "customer"})
+WHO = Actors({"ask (us)": "customer", "offer*": "company", "pay": "company", "negative": "customer"})
 
 
 def test_each_event_is_two_steps_chance_then_the_actor():

@@ -15,7 +15,7 @@ from waypost.learn.alergia import NO_MERGING, Progress, checked_eps, states_of
 from waypost.learn.fit import Fit, fit, held_out_likelihood
 from waypost.learn.mdp import as_mdp
 from waypost.learn.tree import prefix_tree, weighted
-from waypost.logs.traces import Trace
+from waypost.logs.traces import Trace, checked_traces
 from waypost.model import MDP
 
 AUTO = "auto"
@@ -67,6 +67,7 @@ def learn_fitting(traces: Sequence[Trace], *, eps: float | str = AUTO, progress:
     >>> found.mdp.n_states, found.fit.worst <= 0.02
     (6, True)
     """
+    traces = checked_traces(traces)
     variants = weighted(traces)
     nodes = prefix_tree(variants)
     tried: list[Tried] = []
