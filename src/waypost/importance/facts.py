@@ -11,7 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from waypost.graph import Graph, Ints, Mask, almost_surely, can_reach, dominators, only_one_way, reachable, stay
+from waypost.graph import Graph, Ints, Mask, can_reach, dominators, only_one_way, reachable, stay
+from waypost.graph import prob1e as almost_surely
 from waypost.solve import Reach
 
 
