@@ -11,11 +11,12 @@ from waypost.errors import ArgumentError
 from waypost.graph import Ints
 from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
-from waypost.importance.question import Question, Scope, names_of, plain
+from waypost.importance.question import Question, Scope, plain
 from waypost.importance.reading import explanation_of, ranking
 from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.model import MDP, Strategy, Target
+from waypost.model.checking import names_of
 
 Groups = Mapping[str, Target] | Literal["labels"]
 TOGETHER = 6  # fewer states than this are asked about one by one
