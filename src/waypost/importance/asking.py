@@ -295,8 +295,9 @@ def ask_states(
 ) -> StateImportance:
     """Both bounds of every state asked for, each once, in the order asked for; of all states by default."""
     mdp = question.mdp
-    names = mdp.states if states is None else names_of("states", states)
-    asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
+    asked = np.arange(mdp.n_states)
+    if states is not None:
+        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any
