@@ -182,6 +182,13 @@ def test_a_wrong_path_is_refused(path, error):
         waypost.path_importance(loan(), path=path, **ASKED)
 
 
+@pytest.mark.parametrize("target", [5, None, [], [1], b"Granted"])
+def test_a_wrong_target_is_refused_by_every_door(target):
+    for door in (loan().where, lambda given: waypost.reachability(loan(), target=given, optimum="max")):
+        with pytest.raises(ArgumentError):
+            door(target)
+
+
 def test_wrong_witnesses_are_refused():
     for count in (-1, "3", 2.0, None, True):
         with pytest.raises(ArgumentError):

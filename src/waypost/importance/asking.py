@@ -11,11 +11,12 @@ from waypost.errors import ArgumentError
 from waypost.graph import Ints
 from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
-from waypost.importance.question import Question, Scope, names_of, plain
+from waypost.importance.question import Question, Scope, plain
 from waypost.importance.reading import explanation_of, ranking
 from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.model import MDP, Strategy, Target
+from waypost.model.checking import names_of
 
 Groups = Mapping[str, Target] | Literal["labels"]
 TOGETHER = 6  # fewer states than this are asked about one by one
@@ -294,8 +295,9 @@ def ask_states(
 ) -> StateImportance:
     """Both bounds of every state asked for, each once, in the order asked for; of all states by default."""
     mdp = question.mdp
-    names = mdp.states if states is None else names_of("states", states)
-    asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
+    asked = np.arange(mdp.n_states)
+    if states is not None:
+        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any

@@ -14,9 +14,11 @@ from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceErr
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
+from waypost.model.checking import names_of
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
+from waypost.solve.rewards import STOP
 
 if TYPE_CHECKING:
     from waypost.importance.asking import Groups
@@ -201,7 +203,7 @@ class Question:
     def visited_by_best(self) -> Mask:
         """(S,) states that one strategy, the best one found, visits before, or on entering, the target."""
         taken = np.zeros(self.graph.n_choices, bool)
-        taken[self.reach.max.choice[self.reach.max.choice >= 0]] = True
+        taken[self.reach.max.choice[self.reach.max.choice != STOP]] = True
         return self._from_start(self.enabled & taken)
 
     @cached_property
@@ -234,18 +236,3 @@ class Question:
 def plain(value: Any) -> float | Fraction:
     """Python's own float or Fraction."""
     return float(value) if isinstance(value, float | np.floating) else to_fraction(value)
-
-
-def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
-    """Names given as one or as several of them.
-
-    >>> names_of("target", "Granted"), names_of("target", ["won", "drawn"])
-    (('Granted',), ('won', 'drawn'))
-    """
-    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    for name in names:
-        if not isinstance(name, str):
-            raise ArgumentError(f"{what} takes a name or several, not {name!r}")
-    if not names:
-        raise ArgumentError(f"{what} is empty: give a name, or several")
-    return names

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from waypost.errors import ModelError
+from waypost.errors import ArgumentError, ModelError
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
 SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
@@ -204,3 +204,18 @@ def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Ma
             raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
         checked[str(name)] = frozen(array)
     return MappingProxyType(checked)
+
+
+def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names given as one or as several of them.
+
+    >>> names_of("target", "Granted"), names_of("target", ["won", "drawn"])
+    (('Granted',), ('won', 'drawn'))
+    """
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"{what} takes a name or several, not {name!r}")
+    if not names:
+        raise ArgumentError(f"{what} is empty: give a name, or several")
+    return names

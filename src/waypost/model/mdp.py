@@ -33,6 +33,7 @@ from waypost.model.checking import (
     checked_labels,
     frozen,
     is_number,
+    names_of,
     normalised,
     normalised_exactly,
     place_of,
@@ -140,7 +141,7 @@ class MDP:
         [False, True]
         """
         wanted = np.zeros(self.n_states, bool)
-        for name in [target] if isinstance(target, str) else target:
+        for name in names_of("target", target):
             if name in self.labels:
                 wanted |= self.labels[name]
             elif name in self.index:
