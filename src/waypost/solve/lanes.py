@@ -20,17 +20,16 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel
-from waypost.solve.pattern import Pattern, pattern_of
+from waypost.solve.pattern import pattern_of
 from waypost.solve.reachability import Reach
-from waypost.solve.sweep import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA
 
 Floats = NDArray[np.float64]
 
 WIDTH = 8  # lanes
+_SWEEPS = 2  # in search of better choices, per round
 _ROUNDS = 400  # of one lane for one state
 _TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 _HIGHER = 1e-14  # relative: a smaller rise of a ratio is none
-_TERMINAL, _STOP = -2, -1
 
 
 class Course(NamedTuple):
@@ -69,10 +68,12 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
     if pattern is None:
         return None
-    course = Course(
+    arrays = (
         graph.first_choice, graph.indptr, graph.indices, reach.arena.data, *graph.backward, graph.choice_state,
-        enabled, reach.max.values, reach.min.values, reach.avoidable[0], reach.max.choice, start, kind,
+        enabled, reach.max.values, reach.min.values, reach.avoidable[0], reach.max.choice,
     )  # fmt: skip
+    # read-only arrays would be another type, and compile everything again
+    course = Course(*(a if a.flags.writeable else a.copy() for a in arrays), start=start, kind=kind)
     found = np.full((len(states), 2), np.nan)
 
     def settle(run: Callable[..., None], part: slice) -> None:
@@ -98,6 +99,8 @@ def _run(course, pattern, states, found):  # type: ignore[no-untyped-def]
     best = np.zeros((2, width))  # gain and loss of the best strategy so far
     rounds = np.zeros(width, np.int64)
     switched = np.zeros(width, np.bool_)
+    taken = np.zeros(width, np.int64)
+    scratch = np.zeros((5, width))
     ahead = np.zeros((len(pattern.later), width))
     back = np.zeros((len(pattern.later), width))
     rows = np.zeros((m, 3, width))  # leaving, gain, loss by place
@@ -117,48 +120,45 @@ def _run(course, pattern, states, found):  # type: ignore[no-untyped-def]
     nearer = np.empty(n, np.int64)
     trail = np.empty(n, np.int64)
     strip = -(-len(states) // width)
-    at = np.full(width, -1, np.int64)
-    end = np.zeros(width, np.int64)
-    running = 0
+    at = np.empty(width, np.int64)  # the state each lane is at, or -1
+    due = np.ones(width, np.bool_)  # lanes that take up their next state
     for w in range(width):
-        end[w] = min((w + 1) * strip, len(states))
-        if w * strip < end[w]:
-            at[w] = w * strip
-            running += 1
-            _begin(w, states[at[w]], course, pattern, gain, loss, choice, known, may_stop, outside, options, inside,
-                   nearer, trail)  # fmt: skip
-            _reset(w, course.kind, weights, best, rounds)
-    while running > 0:
+        at[w] = w * strip - 1
+    while True:
+        running = False
+        for w in range(width):
+            if due[w]:
+                at[w] += 1
+                due[w] = False
+                if at[w] < min((w + 1) * strip, len(states)):
+                    _begin(w, states[at[w]], course, pattern, gain, loss, choice, known, may_stop, outside, options,
+                           inside, nearer, trail)  # fmt: skip
+                    _reset(w, course.kind, weights, best, rounds)
+                else:
+                    at[w] = -1
+                    choice[:, w] = -2
+            running |= at[w] >= 0
+        if not running:
+            return
         switched[:] = False
         for k in range(len(pattern.blocks) - 1):
             low = pattern.blocks[k]
             high = pattern.blocks[k + 1]
             if high - low == 1:
-                _single(pattern.order[low], course, gain, loss, choice, known, may_stop, weights)
+                _single(pattern.order[low], course, gain, loss, choice, known, may_stop, weights, taken, scratch)
             else:
-                _evaluate(low, high, offset, course, pattern, gain, loss, choice, may_stop, ahead, back, rows)
-                _improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched)
+                _evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back, rows)
+                _improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched, scratch)
         for w in range(width):
-            if at[w] < 0:
-                continue
-            rounds[w] += 1
-            better = _compare(w, course, gain, loss, weights, best)
-            if better or switched[w]:
-                if rounds[w] < _ROUNDS:
-                    continue
-            else:
-                found[at[w], 0] = best[0, w]
-                found[at[w], 1] = best[1, w]
-            at[w] += 1
-            if at[w] < end[w]:
-                _begin(w, states[at[w]], course, pattern, gain, loss, choice, known, may_stop, outside, options,
-                       inside, nearer, trail)  # fmt: skip
-                _reset(w, course.kind, weights, best, rounds)
-            else:
-                at[w] = -1
-                running -= 1
-                for i in range(m):
-                    choice[pattern.order[i], w] = -2
+            if at[w] >= 0:
+                rounds[w] += 1
+                better = _compare(w, course, gain, loss, weights, best)
+                if not better and not switched[w]:
+                    found[at[w], 0] = best[0, w]
+                    found[at[w], 1] = best[1, w]
+                    due[w] = True
+                elif rounds[w] == _ROUNDS:
+                    due[w] = True
 
 
 @kernel
@@ -266,15 +266,14 @@ def _compare(w, course, gain, loss, weights, best):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _single(x, course, gain, loss, choice, known, may_stop, weights):  # type: ignore[no-untyped-def]
+def _single(x, course, gain, loss, choice, known, may_stop, weights, taken, scratch):  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state, in every lane."""
     width = 8
-    best = np.empty(width)
-    more = np.empty(width)
-    less = np.empty(width)
-    top = np.zeros((2, width))
-    taken = np.empty(width, np.int64)
+    best, more, less = scratch[0], scratch[1], scratch[2]
+    top = scratch[3:5]
     for w in range(width):
+        top[0, w] = 0.0
+        top[1, w] = 0.0
         best[w] = 0.0 if may_stop[x, w] else -np.inf
         taken[w] = -1
     for c in range(course.first_choice[x], course.first_choice[x + 1]):
@@ -309,7 +308,35 @@ def _single(x, course, gain, loss, choice, known, may_stop, weights):  # type: i
 
 
 @kernel
-def _evaluate(low, high, offset, course, pattern, gain, loss, choice, may_stop, ahead, back, rows):  # type: ignore[no-untyped-def]
+def _lanes(rows, k):  # type: ignore[no-untyped-def]
+    """One row, all lanes: read before anything is written, so that machine code takes several at a time."""
+    return (rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6], rows[k, 7])
+
+
+@kernel
+def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
+    """Add the product of two rows to a third."""
+    c = _lanes(rows, k)
+    s0 = c[0] + a[0] * b[0]
+    s1 = c[1] + a[1] * b[1]
+    s2 = c[2] + a[2] * b[2]
+    s3 = c[3] + a[3] * b[3]
+    s4 = c[4] + a[4] * b[4]
+    s5 = c[5] + a[5] * b[5]
+    s6 = c[6] + a[6] * b[6]
+    s7 = c[7] + a[7] * b[7]
+    rows[k, 0] = s0
+    rows[k, 1] = s1
+    rows[k, 2] = s2
+    rows[k, 3] = s3
+    rows[k, 4] = s4
+    rows[k, 5] = s5
+    rows[k, 6] = s6
+    rows[k, 7] = s7
+
+
+@kernel
+def _evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back, rows):  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
     width = 8
     for k in range(pattern.pointer[low], pattern.pointer[high]):
@@ -365,17 +392,15 @@ def _evaluate(low, high, offset, course, pattern, gain, loss, choice, may_stop, 
         at = offset[i]
         for a in range(first, last):
             r = pattern.later[a]
-            for w in range(width):
-                weight = back[a, w]
-                rows[r, 0, w] += weight * rows[i, 0, w]
-                rows[r, 1, w] += weight * rows[i, 1, w]
-                rows[r, 2, w] += weight * rows[i, 2, w]
+            into = _lanes(back, a)
+            onto = _lanes(ahead, a)
+            for column in range(3):
+                _add(rows[r], column, into, _lanes(rows[i], column))
             for b in range(a + 1, last):
                 k = pattern.update[at]
                 at += 1
-                for w in range(width):
-                    ahead[k, w] += back[a, w] * ahead[b, w]
-                    back[k, w] += back[b, w] * ahead[a, w]
+                _add(ahead, k, into, _lanes(ahead, b))
+                _add(back, k, onto, _lanes(back, b))
     for i in range(high - 1, low - 1, -1):
         for k in range(pattern.pointer[i], pattern.pointer[i + 1]):
             j = pattern.later[k]
@@ -389,41 +414,73 @@ def _evaluate(low, high, offset, course, pattern, gain, loss, choice, may_stop, 
 
 
 @kernel
-def _improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched):  # type: ignore[no-untyped-def]
-    """Switch to a better choice wherever it helps by more than rounding."""
+def _improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched, scratch):  # type: ignore[no-untyped-def]
+    """Switch to better choices, forth and back through a component, until there is none, or not for long.
+
+    What a switch is worth is passed on at once, or a rise would travel one state per round. Values never fall, and a
+    switch is a strict rise: no cycle that is never left arises.
+    """
     width = 8
-    best = np.empty(width)
-    stake = np.empty(width)
-    more = np.empty(width)
-    less = np.empty(width)
-    for i in range(low, high):
-        x = pattern.order[i]
-        for w in range(width):
-            up = weights[0, w] * gain[x, w]
-            down = weights[1, w] * loss[x, w]
-            best[w] = up - down
-            stake[w] = up + down
-            if choice[x, w] >= 0 and may_stop[x, w] and best[w] + _TIE * stake[w] < 0.0:
-                best[w] = 0.0
-                choice[x, w] = -1
-                switched[w] = True
-        for c in range(course.first_choice[x], course.first_choice[x + 1]):
-            if not course.enabled[c]:
-                continue
-            for w in range(width):
-                more[w] = 0.0
-                less[w] = 0.0
+    here = np.zeros(width, np.bool_)
+    for sweep in range(_SWEEPS):
+        found = False
+        for i in range(low, high):
+            x = pattern.walk[i if sweep % 2 == 0 else high - 1 - (i - low)]
+            found |= _switch(x, course, gain, loss, choice, known, may_stop, weights, here, scratch)
+        if not found:
+            break
+    for w in range(width):
+        switched[w] |= here[w]
+
+
+@kernel
+def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, scratch):  # type: ignore[no-untyped-def]
+    """Switch to a better choice of one state wherever it helps by more than rounding; whether any lane did."""
+    width = 8
+    best, stake, more, less = scratch[0], scratch[1], scratch[2], scratch[3]
+    found = False
+    for w in range(width):
+        c = choice[x, w]
+        if switched[w] and c >= 0:  # its successors may have risen
+            up = 0.0
+            down = 0.0
             for e in range(course.indptr[c], course.indptr[c + 1]):
-                y = course.indices[e]
-                p = course.data[e]
-                for w in range(width):
-                    more[w] += p * gain[y, w]
-                    less[w] += p * loss[y, w]
+                up += course.data[e] * gain[course.indices[e], w]
+                down += course.data[e] * loss[course.indices[e], w]
+            gain[x, w] = up
+            loss[x, w] = down
+        up = weights[0, w] * gain[x, w]
+        down = weights[1, w] * loss[x, w]
+        best[w] = up - down
+        stake[w] = up + down
+        if c >= 0 and may_stop[x, w] and best[w] + _TIE * stake[w] < 0.0:
+            best[w] = 0.0
+            choice[x, w] = -1
+            gain[x, w] = 0.0
+            loss[x, w] = 0.0
+            switched[w] = True
+            found = True
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        if not course.enabled[c]:
+            continue
+        for w in range(width):
+            more[w] = 0.0
+            less[w] = 0.0
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            y = course.indices[e]
+            p = course.data[e]
             for w in range(width):
-                up = weights[0, w] * more[w]
-                down = weights[1, w] * less[w]
-                if up - down > best[w] + _TIE * (stake[w] + up + down) and choice[x, w] != -2:
-                    best[w] = up - down
-                    choice[x, w] = c
-                    known[x, w] = c
-                    switched[w] = True
+                more[w] += p * gain[y, w]
+                less[w] += p * loss[y, w]
+        for w in range(width):
+            up = weights[0, w] * more[w]
+            down = weights[1, w] * less[w]
+            if up - down > best[w] + _TIE * (stake[w] + up + down) and choice[x, w] != -2:
+                best[w] = up - down
+                choice[x, w] = c
+                known[x, w] = c
+                gain[x, w] = more[w]
+                loss[x, w] = less[w]
+                switched[w] = True
+                found = True
+    return found

@@ -26,6 +26,7 @@ class Pattern(NamedTuple):
     """
 
     order: Ints  # (m,) states, component by component, successors first
+    walk: Ints  # (m,) states, component by component, within one by number
     blocks: Ints  # (K + 1,) places of component k: blocks[k] : blocks[k + 1]
     pointer: Ints  # (m + 1,) entries of place i: pointer[i] : pointer[i + 1]
     later: Ints  # (nnz,) places that are cut out later, sorted
@@ -57,7 +58,8 @@ def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
     slot = np.full(len(graph.indices), OUTSIDE)
     slot[used] = _slots.sized(20 * len(rows))(place[source[used]], place[graph.indices[used]], pointer, later)
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
-    return Pattern(order, np.append(starts, m), pointer, later, update, slot, inside)
+    walk = order[np.lexsort((order, parts.component[order]))]
+    return Pattern(order, walk, np.append(starts, m), pointer, later, update, slot, inside)
 
 
 def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:
