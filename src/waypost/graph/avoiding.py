@@ -47,13 +47,13 @@ def only_one_way(
     if not certainly:
         if through:
             return _saved(graph, start, target, states, enabled)
-        return _verdicts(graph, start, target, states, enabled) == _GETS_AROUND
+        return np.asarray(_verdicts(graph, start, target, states, enabled) == _GETS_AROUND, bool)
     merged, place, wandering = quotient(graph, inside=~target & ~hopeless, enabled=enabled)
     everything = np.ones(merged.n_choices, bool)
     ends = np.zeros(merged.n_states, bool)
     ends[place[target]] = True
     if through:
-        answer = place[states] == place[start]
+        answer = np.asarray(place[states] == place[start], bool)
         answer[~answer] = _saved(merged, place[start], ends, place[states[~answer]], everything)
         return answer
     answer = np.zeros(len(states), bool)

@@ -13,7 +13,7 @@ next guess after every round; guesses rise with every switch.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,12 +68,11 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
     if pattern is None:
         return None
-    arrays = (
-        graph.first_choice, graph.indptr, graph.indices, reach.arena.data, *graph.backward, graph.choice_state,
-        enabled, reach.max.values, reach.min.values, reach.avoidable[0], reach.max.choice,
+    course = Course(
+        _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
+        *graph.backward, graph.choice_state, _own(enabled), _own(reach.max.values), _own(reach.min.values),
+        _own(reach.avoidable[0]), _own(reach.max.choice), start, kind,
     )  # fmt: skip
-    # read-only arrays would be another type, and compile everything again
-    course = Course(*(a if a.flags.writeable else a.copy() for a in arrays), start=start, kind=kind)
     found = np.full((len(states), 2), np.nan)
 
     def settle(run: Callable[..., None], part: slice) -> None:
@@ -82,6 +81,11 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
     work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
     in_parts(_run, settle, len(states), work)
     return found
+
+
+def _own(array: Any) -> Any:
+    """An array that may be written: read-only is another type, for which everything would be compiled again."""
+    return array if array.flags.writeable else array.copy()
 
 
 @kernel
@@ -196,26 +200,26 @@ def _begin(  # type: ignore[no-untyped-def]
         if nearer[x] >= 0:
             if known[x, w] >= 0:
                 choice[x, w] = known[x, w]
-            elif kind == 0 or kind == 2 or course.base[x] < 0:  # HIGHEST, MOST_VIA
+            elif kind in (0, 2) or course.base[x] < 0:  # HIGHEST, MOST_VIA
                 choice[x, w] = nearer[x]
             else:
                 choice[x, w] = course.base[x]
             known[x, w] = choice[x, w]
-            may_stop[x, w] = inside[x] or kind == 2 or kind == 3  # MOST_VIA, MOST_AROUND
+            may_stop[x, w] = inside[x] or kind in (2, 3)  # MOST_VIA, MOST_AROUND
             continue
         choice[x, w] = -2
         gain[x, w] = 0.0
         loss[x, w] = 0.0
         if x == s:
-            if kind == 0 or kind == 2:
+            if kind in (0, 2):
                 gain[x, w] = course.most[x]
-            elif kind == 1 or kind == 4:  # LOWEST, LEAST_VIA
+            elif kind in (1, 4):  # LOWEST, LEAST_VIA
                 loss[x, w] = course.least[x]
         elif kind == 0:
             loss[x, w] = course.least[x]
-        elif kind == 1 or kind == 3:
+        elif kind in (1, 3):
             gain[x, w] = course.most[x]
-    if not inside[s] or kind == 2 or kind == 3:
+    if not inside[s] or kind in (2, 3):
         return
     inside[s] = False  # nobody may stop who needs s for it
     trail[0] = s
