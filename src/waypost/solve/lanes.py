@@ -371,6 +371,7 @@ def _evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, bac
                 else:
                     back[-1 - k, w] += p
     total = np.empty(width)
+    columns = 2 if course.kind in (2, 3) else 3  # nobody loses in MOST_VIA and MOST_AROUND
     for i in range(low, high):
         first = pattern.pointer[i]
         last = pattern.pointer[i + 1]
@@ -398,7 +399,7 @@ def _evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, bac
             r = pattern.later[a]
             into = _lanes(back, a)
             onto = _lanes(ahead, a)
-            for column in range(3):
+            for column in range(columns):
                 _add(rows[r], column, into, _lanes(rows[i], column))
             for b in range(a + 1, last):
                 k = pattern.update[at]
@@ -408,9 +409,9 @@ def _evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, bac
     for i in range(high - 1, low - 1, -1):
         for k in range(pattern.pointer[i], pattern.pointer[i + 1]):
             j = pattern.later[k]
-            for w in range(width):
-                rows[i, 1, w] += ahead[k, w] * rows[j, 1, w]
-                rows[i, 2, w] += ahead[k, w] * rows[j, 2, w]
+            onto = _lanes(ahead, k)
+            for column in range(1, columns):
+                _add(rows[i], column, onto, _lanes(rows[j], column))
         x = pattern.order[i]
         for w in range(width):
             gain[x, w] = rows[i, 1, w]
@@ -443,6 +444,7 @@ def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, s
     width = 8
     best, stake, more, less = scratch[0], scratch[1], scratch[2], scratch[3]
     found = False
+    loses = course.kind not in (2, 3)
     for w in range(width):
         c = choice[x, w]
         if switched[w] and c >= 0:  # its successors may have risen
@@ -475,7 +477,9 @@ def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, s
             p = course.data[e]
             for w in range(width):
                 more[w] += p * gain[y, w]
-                less[w] += p * loss[y, w]
+            if loses:
+                for w in range(width):
+                    less[w] += p * loss[y, w]
         for w in range(width):
             up = weights[0, w] * more[w]
             down = weights[1, w] * less[w]
