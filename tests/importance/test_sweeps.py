@@ -15,6 +15,7 @@ from waypost.importance import Question, facts
 from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import MDP, Strategy
+from waypost.solve import elimination, lanes, pattern
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -54,6 +55,41 @@ def test_a_sweep_equals_one_state_at_a_time(scope, mdp):
         same(bounds_of_states(asked, states, absolute=True, workers=1), slowly(asked, absolute=True))
 
 
+@pytest.fixture
+def many_choices(monkeypatch):
+    """Every model counts as one where many states have a choice."""
+    monkeypatch.setattr(elimination, "MOST_KEPT", -1)
+
+
+@pytest.mark.usefixtures("twin", "many_choices")
+@pytest.mark.parametrize("scope", ["all", "optimal"])
+@settings(max_examples=120)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_lanes_equal_one_state_at_a_time(scope, mdp):
+    """Where many states have a choice, graph and lanes tell the bounds of every state as `bound` does."""
+    asked, states = question(mdp, scope), np.arange(mdp.n_states)
+    assert asked.reduced is None
+    same(bounds_of_states(asked, states), slowly(asked))
+    if scope == "all":
+        same(bounds_of_states(asked, states, absolute=True), slowly(asked, absolute=True))
+
+
+@pytest.mark.usefixtures("many_choices")
+@pytest.mark.parametrize("setting", ["too large a pattern", "no patience"])
+def test_what_lanes_leave_open_is_asked_one_by_one(setting, monkeypatch):
+    """A pattern that is too large, or a lane that does not come to its end, changes no bound."""
+    if setting == "too large a pattern":
+        monkeypatch.setattr(pattern, "MOST_UPDATES", -1)
+    else:
+        monkeypatch.setattr(lanes, "_ROUNDS", 1)
+    asked = Question.of(loan(), target="Granted", scope="all")
+    for absolute in (False, True):
+        told = []
+        found = bounds_of_states(asked, np.arange(10), absolute=absolute, progress=told.append)
+        same(found, slowly(asked, absolute=absolute))
+        assert sum(told) == 2 * 10
+
+
 @settings(max_examples=40)
 @given(mdps(max_states=9, max_strategies=10**6), st.randoms(use_true_random=False))
 def test_workers_and_order_change_nothing(mdp, random):
@@ -78,6 +114,18 @@ def test_many_states_are_decided_as_one_is(scope, mdp):
         states = np.flatnonzero(unsure & ~settled)
         one_by_one = [single(asked, each[s]) for s in states]
         assert facts.only_one_way(asked, states, through=through).tolist() == one_by_one
+
+
+@settings(max_examples=100)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_many_states_are_certain_or_impossible_as_one_is(mdp):
+    """What is asked of many states absolutely agrees with the set algebra of `facts`."""
+    asked, each = question(mdp, "all"), np.eye(mdp.n_states, dtype=bool)
+    states = np.flatnonzero(asked.ever & ~each[asked.start])
+    certain = [facts.certain(asked, each[s], least=False) for s in states]
+    assert facts.each_certain(asked, states).tolist() == certain
+    impossible = [facts.impossible(asked, each[s]) for s in states]
+    assert facts.each_impossible(asked, states).tolist() == impossible
 
 
 def test_progress_adds_up_to_two_bounds_per_state():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph import Ints, Mask, can_reach, prob1e, reachable, stay
+from waypost.graph import Ints, Mask, can_reach, inevitable, prob1e, reachable, stay
 from waypost.graph import only_one_way as _only_one_way
 from waypost.importance.question import Question
 
@@ -83,6 +83,31 @@ def only_one_way(question: Question, states: Ints, *, through: bool) -> Mask:
         through=through,
         certainly=question.optimal,
     )
+
+
+def each_certain(question: Question, states: Ints) -> Mask:
+    """(n,) `certain` of many single states, under some strategy; over all strategies.
+
+    Where the target is reached for certain, that is to be on a way of a best strategy which keeps to such ways.
+    """
+    found = np.zeros(len(states), bool)
+    if question.best < 1:
+        return found
+    best = question.within("optimal")
+    found[:] = best.ever[states] & ((states == best.start) | best.always[states])
+    unsure = np.flatnonzero(best.ever[states] & ~found)
+    found[unsure] = only_one_way(best, states[unsure], through=True)
+    return found
+
+
+def each_impossible(question: Question, states: Ints) -> Mask:
+    """(n,) `impossible` of many single states, none of them the start; over all strategies."""
+    found = np.asarray(question.reach.avoidable[0][states], bool)
+    unsure = np.flatnonzero(~found)
+    reach = question.reach
+    met = inevitable(question.graph, question.start, reach.target, states[unsure], enabled=question.enabled)
+    found[unsure] = ~met
+    return found
 
 
 def _before(question: Question, passing: Mask) -> Mask:

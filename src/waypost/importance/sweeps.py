@@ -1,8 +1,8 @@
 """Many states at once: the bounds of `passing`, sharing everything shareable.
 
-Qualitative answers come first, from one pass over the graph; the rest goes through `waypost.solve.sweep` where few
-states have a choice, and state by state where many do. Which way is taken depends on the model alone, and both give
-the same numbers.
+Where few states have a choice, numbers are cheap: they come from `waypost.solve.sweep`, and the graph is asked about
+those near 0 and 1. Where many have one, the graph is asked first, for all states at once, and what it leaves open goes
+through `waypost.solve.lanes`. Which way is taken depends on the model alone, and both give the same numbers.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
-from waypost.importance.passing import NEAR, SIDES, Side, absolutely, bound, strictly_between
+from waypost.importance.passing import NEAR, Side, absolutely, bound, strictly_between
 from waypost.importance.question import Question
 from waypost.solve.elimination import Elimination
+from waypost.solve.lanes import side_by_side
 from waypost.solve.sweep import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA, sweep
 
 Floats = NDArray[np.float64]
@@ -72,18 +73,29 @@ class _Sweep:
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
         kind = MOST_VIA if self.question.optimal else HIGHEST
-        value = self._share(states, self.question.reach.max.values, kind, "upper")
+        reduced = self.question.reduced
+        if reduced is None:
+            one = self._told(facts.only_one_way(self.question, states, through=True))
+            value = np.ones(len(states))
+            value[~one] = strictly_between(self._side_by_side(states[~one], kind, "upper"))
+            return value
+        value = self._share(reduced, states, self.question.reach.max.values, kind, "upper")
         near = np.flatnonzero((value > 1 - NEAR) | self.question.rare)
-        one = near[facts.only_one_way(self.question, states[near], through=True)]
+        near = near[facts.only_one_way(self.question, states[near], through=True)]
         value = np.asarray(strictly_between(value))
-        value[one] = 1.0
+        value[near] = 1.0
         return value
 
     def lowest(self, states: Ints) -> Floats:
         """Least importance."""
-        reach = self.question.reach
+        reach, reduced = self.question.reach, self.question.reduced
         kind, weight = (MOST_AROUND, reach.max.values) if self.question.optimal else (LOWEST, reach.min.values)
-        value = self._share(states, weight, kind, "lower")
+        if reduced is None:
+            zero = self._told(facts.only_one_way(self.question, states, through=False))
+            value = np.zeros(len(states))
+            value[~zero] = strictly_between(self._side_by_side(states[~zero], kind, "lower"))
+            return value
+        value = self._share(reduced, states, weight, kind, "lower")
         zero = value == 0  # the strategy found never meets the state
         near = np.flatnonzero(((value < NEAR) | self.question.rare) & ~zero)
         zero[near] = facts.only_one_way(self.question, states[near], through=False)
@@ -93,8 +105,7 @@ class _Sweep:
         """Least and greatest probability of passing and then reaching the target, over all strategies."""
         reach, start, reduced = self.question.reach, self.question.start, self.question.reduced
         if reduced is None:
-            lower, upper = (self._one_by_one(states, side, absolute=True) for side in SIDES)
-            return lower, upper
+            return self._absolute_by_graph(states)
         upper = self._sweep(reduced, states, reach.max.values, MOST_VIA)[:, 0] * reach.max.values[states]
         lower = np.zeros(len(states))
         free = reach.avoidable[0][states]  # once it is seen, the target can be avoided: 0
@@ -109,11 +120,50 @@ class _Sweep:
                 numbers[i] = absolutely(self.question, self._only(states[i]), numbers[i], least=least)
         return np.minimum(lower, upper), upper
 
-    def _share(self, states: Ints, weight: Floats, kind: int, side: Side) -> Floats:
+    def _absolute_by_graph(self, states: Ints) -> tuple[Floats, Floats]:
+        """`absolute` where the graph is asked first."""
+        question, reach = self.question, self.question.reach
+        lower, upper = np.zeros(len(states)), np.ones(len(states))
+        first = states == question.start
+        lower[first], upper[first] = reach.min.values[question.start], question.best
+        sure = question.always[states] & (reach.min.values[question.start] == 1)
+        lower[sure] = 1.0
+        unsure = np.flatnonzero(~first & ~sure)
+        unsure = unsure[~facts.each_impossible(question, states[unsure])]
+        self.tell(len(states) - len(unsure))
+        lower[unsure] = strictly_between(self._side_by_side(states[unsure], LEAST_VIA, "lower", absolute=True))
+        unsure = np.flatnonzero(~first & ~facts.each_certain(question, states))
+        self.tell(len(states) - len(unsure))
+        upper[unsure] = strictly_between(self._side_by_side(states[unsure], MOST_VIA, "upper", absolute=True))
+        return np.minimum(lower, upper), upper
+
+    def _told(self, settled: Mask) -> Mask:
+        self.tell(int(settled.sum()))
+        return settled
+
+    def _side_by_side(self, states: Ints, kind: int, side: Side, *, absolute: bool = False) -> Floats:
+        """The bound of each state, a few states at a time; one by one where that is too much."""
+        question = self.question
+        found = side_by_side(
+            question.reach, question.start, states, kind, enabled=question.enabled, visited=question.visited
+        )
+        if found is None:
+            return self._one_by_one(states, side, absolute=absolute)
+        gain, loss = found.T
+        if absolute:
+            value = gain if kind == MOST_VIA else loss
+        elif kind in (MOST_VIA, MOST_AROUND):
+            value = gain / question.best if kind == MOST_VIA else 1 - gain / question.best
+        else:
+            value = (gain if kind == HIGHEST else loss) / (gain + loss)
+        unsettled = np.isnan(value)
+        self.tell(int((~unsettled).sum()))
+        value[unsettled] = self._one_by_one(states[unsettled], side, absolute=absolute)
+        return np.asarray(value)
+
+    def _share(self, reduced: Elimination, states: Ints, weight: Floats, kind: int, side: Side) -> Floats:
         """Share of the runs to the target that meet each state, under its optimal strategy."""
-        if self.question.reduced is None:
-            return self._one_by_one(states, side)
-        met = self._sweep(self.question.reduced, states, weight, kind)
+        met = self._sweep(reduced, states, weight, kind)
         via = weight[states] * met[:, 0]
         share = np.asarray(via / (via + met[:, 1]))
         unsettled = np.isnan(share)

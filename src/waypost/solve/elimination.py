@@ -24,7 +24,7 @@ from waypost.graph import Ints, Mask
 from waypost.solve.gth import Pattern, full_pattern
 from waypost.solve.reachability import Reach
 
-MOST_KEPT = 96  # more states with a choice than this: state by state is faster
+MOST_KEPT = 32  # more states with a choice than this: lanes are faster
 FINE = 1e-12  # the relative error that rounding may cause: about the expected number of steps, times that of a float
 
 Floats = NDArray[np.float64]
