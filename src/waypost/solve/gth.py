@@ -52,36 +52,104 @@ class Factors(NamedTuple):
 
 @kernel
 def arrange(n, source, goal, limit) -> Any:  # type: ignore[no-untyped-def]
-    """Lay an order in which little fills in (minimum degree); False first if it takes more than `limit` steps.
+    """Lay an order in which little fills in; False first if it takes more than `limit` steps.
 
-    Takes the arrows of the chain, in either direction: the pattern is symmetric.
+    Takes the arrows of the chain, in either direction: the pattern is symmetric. What the i-th state leads to when it
+    is cut out is what it led to before, and what those did for which it was the first to come.
     """
     start, size, pool = _neighbours(n, source, goal)
-    filled = start[n]
-    order = np.empty(n, np.int64)
-    rank = np.full(n, -1, np.int64)
-    mark = np.full(n, -1, np.int64)
+    order = _ordered(n, start.copy(), size.copy(), pool.copy(), limit)
+    rank = np.empty(n, np.int64)
+    for i in range(len(order)):
+        rank[order[i]] = i
     after = np.zeros(n + 1, np.int64)
-    later = np.empty(len(pool) + n, np.int64)
+    later = np.empty(len(source) + n, np.int64)
+    heir = np.full(n, -1, np.int64)  # the last state whose first to come is this one, and so on
+    elder = np.full(n, -1, np.int64)
+    seen = np.full(n, -1, np.int64)
+    filled = 0
+    arranged = len(order) == n
+    for i in range(len(order)):
+        seen[i] = i
+        first = n
+        p = order[i]
+        child = heir[i]
+        low, high = start[p], start[p] + size[p]
+        own = True
+        while own or child >= 0:
+            while filled + high - low > len(later):
+                later = _longer(later)
+            for e in range(low, high):
+                y = rank[pool[e]] if own else later[e]
+                if y > i and seen[y] != i:
+                    seen[y] = i
+                    later[filled] = y
+                    filled += 1
+                    first = min(first, y)
+            if not own:
+                child = elder[child]
+            own = False
+            if child >= 0:
+                low, high = after[child], after[child + 1]
+        after[i + 1] = filled
+        if first < n:
+            elder[i] = heir[first]
+            heir[first] = i
+        if filled > limit:
+            arranged = False
+            break
+    if not arranged:
+        return False, Pattern(order[:0], after[:1], later[:0], after[:1], later[:0])
+    before = np.zeros(n + 1, np.int64)
+    for e in range(filled):
+        before[later[e] + 1] += 1
+    before = np.cumsum(before)
+    earlier = np.empty(filled, np.int64)
+    free = before.copy()
+    for i in range(n):
+        for e in range(after[i], after[i + 1]):
+            earlier[free[later[e]]] = i
+            free[later[e]] += 1
+    return True, Pattern(order, after, later[:filled].copy(), before, earlier)
+
+
+@kernel
+def _ordered(n, start, size, pool, limit):  # type: ignore[no-untyped-def]
+    """Order by minimum degree; states with very many neighbours come last and do not count. Empty beyond the limit."""
+    order = np.empty(n, np.int64)
+    gone = np.zeros(n, np.bool_)
+    many = max(16.0, 10.0 * np.sqrt(n))
+    done = n
+    for x in range(n - 1, -1, -1):
+        if size[x] > many:
+            gone[x] = True
+            done -= 1
+            order[done] = x
+    left = done
+    filled = start[n]
+    for x in range(n):  # forget them
+        head = start[x]
+        for e in range(start[x], start[x] + size[x]):
+            if not gone[pool[e]]:
+                pool[head] = pool[e]
+                head += 1
+        size[x] = head - start[x]
+    mark = np.full(n, -1, np.int64)
     done = 0
     work = 0
     degree = 0
-    while done < n:
+    while done < left:
         least = n
         for p in range(n):
-            if rank[p] >= 0:
+            if gone[p]:
                 continue
             if size[p] > degree:
                 least = min(least, size[p])
                 continue
             near = pool[start[p] : start[p] + size[p]].copy()
             order[done] = p
-            rank[p] = done
-            if after[done] + len(near) > len(later):
-                later = _longer(later)
-            later[after[done] : after[done] + len(near)] = near
+            gone[p] = True
             done += 1
-            after[done] = after[done - 1] + len(near)
             for x in near:
                 mark[x] = p
             for x in near:  # whoever leads to p leads to its neighbours from now on
@@ -101,21 +169,9 @@ def arrange(n, source, goal, limit) -> Any:  # type: ignore[no-untyped-def]
                 start[x] = head
                 size[x] = filled - head
             if work > limit:
-                return False, Pattern(order[:0], after[:1], later[:0], after[:1], later[:0])
-        degree = max(least, 0)
-    for e in range(after[n]):
-        later[e] = rank[later[e]]
-    before = np.zeros(n + 1, np.int64)
-    for e in range(after[n]):
-        before[later[e] + 1] += 1
-    before = np.cumsum(before)
-    earlier = np.empty(after[n], np.int64)
-    free = before.copy()
-    for i in range(n):
-        for e in range(after[i], after[i + 1]):
-            earlier[free[later[e]]] = i
-            free[later[e]] += 1
-    return True, Pattern(order, after, later[: after[n]].copy(), before, earlier)
+                return order[:0]
+        degree = least
+    return order
 
 
 @kernel
