@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import NameUnknownError, WaypostError
-from waypost.model.expressions import is_expression, read_valuations, states_where
+from waypost.model.expressions import is_expression, states_where
+from waypost.model.valuations import read_valuations
 
 STATES = [f"x={x}, y={y}, open={str(x > y).lower()}" for x in range(-2, 4) for y in range(3)]
 VARIABLES = read_valuations(STATES)

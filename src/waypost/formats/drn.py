@@ -22,7 +22,8 @@
             1 : 1
 
 A state's name is the comment ``//[...]`` behind it, as Storm writes valuations; without one it is the number. Names and
-labels with blanks, quotes or line breaks are written as JSON strings. Rewards are read over.
+labels with blanks, quotes or line breaks are written as JSON strings. How often the transitions of an action were seen
+is a comment behind them, ``//counts 30 10``. Rewards are read over.
 """
 
 from __future__ import annotations
@@ -32,13 +33,18 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError
-from waypost.formats.lexical import distinct_actions, fraction, whole
+from waypost.formats.kinds import check_kind
+from waypost.formats.lexical import distinct_actions, fraction, least_of, read_text, whole
+from waypost.formats.registry import Format
+from waypost.formats.starting import begun
+from waypost.formats.writing import write_text
 from waypost.model import MDP
 
 _PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
@@ -47,11 +53,11 @@ _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+')
 _BETWEEN = re.compile(r"\s*\t&\s*")  # Storm writes valuations as x=1<tab>& y=2
 
 
-def read_drn(text: str, *, exact: bool = False) -> MDP:
+def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
     """Read a model from DRN text.
 
     >>> from waypost.cases import loan
-    >>> again = read_drn(write_drn(loan()), exact=True)
+    >>> again = loads(dumps(loan()), exact=True)
     >>> again.states == loan().states, again.actions == loan().actions
     (True, True)
     """
@@ -65,14 +71,24 @@ def read_drn(text: str, *, exact: bool = False) -> MDP:
     for kind, announced, found in (("states", n_states, parts.states), ("choices", n_choices, parts.actions)):
         if announced is not None and announced != len(found):
             raise FormatError(f"the file announces {announced} {kind} and has {len(found)}; it may be cut off")
-    if len(parts.initial) != 1:
-        raise FormatError(f"the model has {len(parts.initial)} initial states; mark exactly one with 'init'")
+    if not parts.initial and initial is None:
+        raise FormatError("the model has 0 initial states; mark one with 'init'")
     if parts.owners and parts.owners[0] < 0:
         raise FormatError("an action stands before the first state")
-    return parts.mdp(exact=exact)
+    return begun(parts.mdp(exact=exact), parts.initial, initial=initial)
 
 
-def write_drn(mdp: MDP) -> str:
+def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -> MDP:
+    """Read a model from a DRN file."""
+    return loads(read_text(Path(path)), exact=exact, initial=initial)
+
+
+def write(mdp: MDP, path: Path | str) -> None:
+    """Write a model as a DRN file."""
+    write_text(path, dumps(mdp))
+
+
+def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
     out = ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
@@ -91,6 +107,8 @@ def write_drn(mdp: MDP) -> str:
         for c in range(first[s], first[s + 1]):
             out.append(f"\taction {_quoted(mdp.actions[c])}")
             out += [f"\t\t{indices[e]} : {values[e]}" for e in range(indptr[c], indptr[c + 1])]
+            if mdp.counts is not None:
+                out.append(f"\t//counts {' '.join(map(str, mdp.counts[indptr[c] : indptr[c + 1]].tolist()))}")
     return "\n".join(out) + "\n"
 
 
@@ -104,7 +122,8 @@ def _header(lines: Iterator[str]) -> tuple[int | None, int | None]:
         if word.startswith("@type"):
             kind = word.partition(":")[2].strip().upper()
             if kind not in ("MDP", "DTMC"):
-                raise FormatError(f"the model is of type {kind!r}; only MDP and DTMC can be explained")
+                check_kind(kind, "the model")
+                raise FormatError(f"the model is of type {kind!r}; from DRN only MDP and DTMC can be read, use UMB")
         elif word in ("@nr_states", "@nr_choices"):
             announced[word] = whole(next(lines, "").strip(), word)
         elif word == "@parameters" and next(lines, "").strip():
@@ -123,6 +142,7 @@ class _Parts:
         self.owners: list[int] = []  # the state of each action
         self.first_entry: list[int] = []  # of each action
         self.entries: list[str] = []  # "successor : probability"
+        self.counts: dict[int, str] = {}  # how often the entries of an action were seen
 
     def read(self, lines: Iterable[str]) -> None:
         """Read states, their names, actions and transitions."""
@@ -144,6 +164,8 @@ class _Parts:
                 self._state(word[5:].strip())
             elif word.startswith("//["):
                 self._name(word[3:])
+            elif word.startswith("//counts "):
+                self.counts[len(self.actions) - 1] = word[9:]
             elif not word.startswith("//"):
                 raise FormatError(f"cannot read the line {word[:60]!r} as part of a model")
 
@@ -184,19 +206,30 @@ class _Parts:
         for label, members in self.labels.items():
             masks[label] = np.zeros(n, bool)
             masks[label][members] = True
-        counts = np.bincount(np.array(self.owners, np.int64), minlength=n)
-        first_choice = np.concatenate([[0], np.cumsum(counts)])
+        owned = np.bincount(np.array(self.owners, np.int64), minlength=n)
+        first_choice = np.concatenate([[0], np.cumsum(owned)])
         return MDP.from_triplets(
             np.repeat(np.arange(len(self.actions)), np.diff(first_entry)),
             successor,
             probability,
             first_choice=first_choice,
             states=_unique(self.states),
-            actions=distinct_actions(first_choice.tolist(), self.actions),
-            initial=self.initial[0],
+            actions=distinct_actions(first_choice, self.actions),
+            initial=self.initial[0] if self.initial else 0,
             labels=masks,
             exact=fractions,
+            counts=self._seen(first_entry) if self.counts else None,
         )
+
+    def _seen(self, first_entry: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Counts of all entries, in their order; nothing is known of actions without them."""
+        seen = np.zeros(len(self.entries), np.int64)
+        for action, text in self.counts.items():
+            given = [whole(word, "//counts") for word in text.split()]
+            if action < 0 or len(given) != first_entry[action + 1] - first_entry[action]:
+                raise FormatError(f"'//counts {text[:40]}' does not fit the transitions before it")
+            seen[first_entry[action] : first_entry[action + 1]] = given
+        return seen
 
 
 def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[Any], list[Fraction] | None]:
@@ -207,7 +240,10 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
         successor = numbers[::2]
         whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())
         if len(numbers) == 2 * len(entries) and text.count(":") == len(entries) and whole_numbers:
-            return successor.astype(np.int64), numbers[1::2], None
+            found = numbers[1::2]
+            for k in np.flatnonzero(found == 0).tolist():
+                found[k] = least_of(entries[k].partition(":")[2])
+            return successor.astype(np.int64), found, None
     successors, fractions = [], []
     for entry in entries:
         left, _, right = entry.partition(":")
@@ -252,3 +288,20 @@ def _quoted(name: str) -> str:
 def _commented(name: str) -> str:
     plain = name.isprintable() and not name.startswith('"') and "\t" not in name and name == name.strip()
     return name if plain else json.dumps(name)
+
+
+def _recognises(_raw: bytes, text: str, _path: Path) -> bool:
+    return re.search(r"^@(?:model|type)\b", text, re.MULTILINE) is not None
+
+
+FORMAT = Format(
+    name="DRN",
+    endings=(".drn",),
+    names="the comment behind the state, else the number",
+    keeps=("exact", "labels", "counts"),
+    recognises=_recognises,
+    loads=loads,
+    read=read,
+    write=write,
+    options=("exact", "initial"),
+)

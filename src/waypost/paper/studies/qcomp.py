@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, WaypostError, require
-from waypost.formats import read_umb
+from waypost.formats import umb
 from waypost.formats.storm import with_fractions
 from waypost.formats.storm_worker import Refusal, build, fraction_texts, parse
 from waypost.formats.writing import write_text
@@ -121,7 +121,7 @@ def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
     formula = asked.get_raw_formula()
     optimum, allowed, target = _question(stormpy, model, formula)
     plain = _as_mdp(model)
-    mdp = _until(plain, allowed, target)
+    mdp = plain.absorbing(~allowed & ~target).with_labels({"target": target})
     started = time.perf_counter()
     ours = float(reachability(mdp, target="target", optimum=optimum)[mdp.initial])
     seconds = time.perf_counter() - started
@@ -168,28 +168,7 @@ def _as_mdp(model: Any) -> MDP:
 
     with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
         export_to_umb(model, f"{folder}/model.umb")
-        return read_umb(f"{folder}/model.umb")
-
-
-def _until(mdp: MDP, allowed: Mask, target: Mask) -> MDP:
-    """Stop where `allowed` no longer holds: reaching the target afterwards does not count."""
-    lost = ~allowed & ~target
-    choice = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
-    kept = ~lost[mdp.choice_state]
-    renumbered = np.cumsum(kept) - 1
-    entries = kept[choice]
-    first = np.concatenate([[0], np.cumsum(np.where(lost, 0, np.diff(mdp.first_choice)))])
-    return MDP.from_triplets(
-        renumbered[choice[entries]],
-        mdp.transitions.indices[entries],
-        mdp.transitions.data[entries],
-        first_choice=first,
-        states=mdp.states,
-        actions=[action for action, keep in zip(mdp.actions, kept.tolist(), strict=True) if keep],
-        initial=mdp.initial,
-        labels={"target": target},
-        exact=None if mdp.exact is None else list(mdp.exact[entries]),
-    )
+        return umb.read(f"{folder}/model.umb")
 
 
 def table(rows: Sequence[Comparison]) -> str:
