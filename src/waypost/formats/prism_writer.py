@@ -105,7 +105,7 @@ def _spellable(mdp: MDP) -> Variables | None:
     variables = mdp.valuations if names is None else names.variables
     if not variables or not are_numbers(variables) or not all(_is_identifier(name) for name in variables):
         return None
-    return variables if StateNames(variables).distinct() else None
+    return variables if StateNames(variables).distinct else None
 
 
 def _literal(text: str) -> str:

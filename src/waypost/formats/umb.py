@@ -312,7 +312,7 @@ class Archive:
             return [str(s) for s in range(self.n_states)]
         if shown and all(name in variables for name in shown):
             made = StateNames(variables, shown)
-            if made.distinct():
+            if made.distinct:
                 return made
         return named_by(variables) or [str(s) for s in range(self.n_states)]
 

@@ -94,7 +94,7 @@ def is_number(given: Any) -> bool:
 
 def check_states(states: Sequence[str]) -> None:
     """State names are unique."""
-    if not (states.distinct() if isinstance(states, StateNames) else len(set(states)) == len(states)):
+    if not (states.distinct if isinstance(states, StateNames) else len(set(states)) == len(states)):
         twice = next(name for name, n in _tally(states).items() if n > 1)
         raise ModelError(f"two states are called {twice!r}; state names must be unique")
 
@@ -114,9 +114,12 @@ def twin_choices(first: NDArray[np.int64], actions: Sequence[str]) -> NDArray[np
     >>> twin_choices(np.array([0, 1, 3]), ["go", "go", "go"])
     array([2])
     """
-    number: dict[str, int] = {}
-    codes = np.fromiter((number.setdefault(name, len(number)) for name in actions), np.int64, len(actions))
+    number = {name: k for k, name in enumerate(dict.fromkeys(actions))}
+    codes = np.array(list(map(number.__getitem__, actions)), np.int64)
     key = np.repeat(np.arange(len(first) - 1), np.diff(first)) * max(len(number), 1) + codes
+    sorted_key = np.sort(key)
+    if not (sorted_key[1:] == sorted_key[:-1]).any():
+        return np.empty(0, np.int64)
     order = np.argsort(key, kind="stable")
     return np.asarray(order[1:][key[order[1:]] == key[order[:-1]]])
 

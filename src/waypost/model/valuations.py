@@ -157,6 +157,7 @@ class StateNames(Sequence[str]):
         states = [] if found is None else np.flatnonzero(found).tolist()
         return states[0] if len(states) == 1 else None
 
+    @cached_property
     def distinct(self) -> bool:
         """Whether no two states have the same name."""
         table = [np.where(v.defined, v.values, 0) for v in self.shown.values()]
@@ -166,7 +167,8 @@ class StateNames(Sequence[str]):
             bits = column.astype(np.float64).view(np.uint64) if column.dtype.kind == "f" else column.astype(np.uint64)
             mixed = (mixed ^ bits) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(k)
             mixed ^= mixed >> np.uint64(29)
-        if len(np.unique(mixed)) == len(self):
+        mixed.sort()
+        if (mixed[1:] != mixed[:-1]).all():
             return True
         return len(set(self)) == len(self)  # different names may mix to equal numbers
 
@@ -207,7 +209,7 @@ def named_by(variables: Variables, *, computed: Iterable[str] = (), last: Iterab
     changing = [x for x in order if not variables[x].constant]
     own = [x for x in changing if x not in set(computed)]
     for shown in (own, changing, order):
-        if shown and (names := StateNames(variables, shown)).distinct() and all(names[:1]):
+        if shown and (names := StateNames(variables, shown)).distinct and all(names[:1]):
             return names
     return None
 
