@@ -28,19 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import NameUnknownError, unknown_name
+from waypost.model.tokens import Token, tokens_of
 from waypost.model.valuations import Variable
 
-LONGEST = 10_000  # characters of an expression
 DEEPEST = 30  # brackets inside brackets, and formulas inside formulas
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<number> (?:\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d)) (?:[eE][+-]?\d{1,3})? (?![\w.]) | \d{1,18}(?![\w.]) )
-    | (?P<name> [A-Za-z_][\w.]* )
-    | "(?P<label> [^"]* )"
-    | (?P<operator> <=>|=>|<=|>=|!=|[-+*/=<>!&|(),?:] ) )""",
-    re.VERBOSE,
-)
 _OPERATORS = re.compile(r'[=<>!&|"(]')
 _COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _EQUAL: Mapping[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "!=": operator.ne}
@@ -66,35 +58,11 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {  # fewest and most arguments
 NOTHING: Mapping[str, str] = {}
 
 
-class Token(NamedTuple):
-    """A word of an expression."""
-
-    kind: str  # "number", "name", "label", "operator" or "end"
-    text: str
-    start: int  # where in the expression it stands
-
-
 class _Words(NamedTuple):
     """Values of a variable that are words: positions in a table."""
 
     codes: Any
     table: Sequence[str]
-
-
-def tokens_of(text: str, wrong: Callable[[str], Exception]) -> list[Token]:
-    """Cut an expression into its words; `wrong` makes the error for what is none."""
-    if len(text) > LONGEST:
-        raise wrong(f"is longer than {LONGEST} characters")
-    tokens, position, text = [], 0, text.rstrip()
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            rest = text[position:].lstrip()
-            raise wrong(f"cannot be read from {rest[:20]!r} on (character {len(text) - len(rest) + 1})")
-        kind = str(match.lastgroup)
-        tokens.append(Token(kind, match[kind], match.start(kind)))
-        position = match.end()
-    return tokens
 
 
 def is_expression(text: str, names: Mapping[str, Any]) -> bool:
@@ -112,21 +80,36 @@ def states_where(
     labels: Mapping[str, NDArray[np.bool_]],
     n_states: int,
     definitions: Mapping[str, str] = NOTHING,
+    find: Callable[[str], int | None] = lambda _: None,
 ) -> NDArray[np.bool_]:
     """(S,) the states in which an expression holds; one that gives no value to a variable of it is not among them.
 
-    `definitions` are constants and formulas: name and expression.
+    `definitions` are constants and formulas: name and expression. What stands in quotes is a label, or the state that
+    `find` knows by that name.
 
     >>> from waypost.model.valuations import read_valuations
     >>> variables = read_valuations(["x=0, y=1", "x=3, y=1", "x=5, y=0"])
     >>> states_where("x>N & !(y=0)", variables, {}, 3, {"N": "2"})
     array([False,  True, False])
     """
-    reader = _Reader(expression, variables, labels, n_states, definitions)
+    reader = _Reader(expression, variables, labels, n_states, definitions, find)
     value = reader.everything()
     if not _is_bool(value):
         raise reader.wrong("is a number, not a condition")
     return np.broadcast_to(np.asarray(value, bool), (n_states,)) & reader.defined
+
+
+def number_of(expression: str, definitions: Mapping[str, str] = NOTHING) -> float:
+    """Value of an expression without variables.
+
+    >>> number_of("2*N+1", {"N": "3"})
+    7.0
+    """
+    reader = _Reader(expression, {}, {}, 1, definitions)
+    value = reader.everything()
+    if _kind(value) != "number":
+        raise reader.wrong("is a condition, not a number")
+    return float(value)
 
 
 def _is_bool(value: Any) -> bool:
@@ -147,12 +130,14 @@ class _Reader:
         labels: Mapping[str, NDArray[np.bool_]],
         n_states: int,
         definitions: Mapping[str, str],
+        find: Callable[[str], int | None] = lambda _: None,
         depth: int = 0,
     ) -> None:
         self.text = text
         self.variables = variables
         self.labels = labels
         self.definitions = definitions
+        self.find = find
         self.n_states = n_states
         self.defined = np.ones(n_states, bool)
         self.depth = depth
@@ -291,9 +276,7 @@ class _Reader:
         if kind == "number":
             return np.int64(text) if text.isdecimal() else np.float64(text)
         if kind == "label":
-            if text not in self.labels:
-                raise unknown_name("label", text, self.labels)
-            return self.labels[text]
+            return self._quoted(text)
         if kind == "name":
             return self._called(text) if self._follows(text) else self._named(text, start)
         if (kind, text) == ("operator", "("):
@@ -304,6 +287,14 @@ class _Reader:
         if kind == "end":
             raise self.wrong("ends too early")
         raise self.wrong(f"has {text!r} where a value should be (character {start + 1})")
+
+    def _quoted(self, name: str) -> Any:
+        if name in self.labels:
+            return self.labels[name]
+        state = self.find(name)
+        if state is None:
+            raise unknown_name("label", name, self.labels)
+        return np.arange(self.n_states) == state
 
     def _follows(self, name: str) -> bool:
         """Whether a name is that of a function, with its arguments behind it."""
@@ -366,7 +357,13 @@ class _Reader:
         if self.depth >= DEEPEST:
             raise self.wrong(f"needs the formula {name}, which is nested more than {DEEPEST} deep")
         inner = _Reader(
-            self.definitions[name], self.variables, self.labels, self.n_states, self.definitions, self.depth + 1
+            self.definitions[name],
+            self.variables,
+            self.labels,
+            self.n_states,
+            self.definitions,
+            self.find,
+            self.depth + 1,
         )
         value = inner.everything()
         self.defined = self.defined & inner.defined

@@ -176,7 +176,9 @@ class MDP:
             elif (found := self.find(str(name))) is not None:
                 wanted[found] = True
             elif is_expression(str(name), words) and (words or '"' in str(name) or name in ("true", "false")):
-                wanted |= states_where(str(name), self.variables, self.labels, self.n_states, self.definitions)
+                wanted |= states_where(
+                    str(name), self.variables, self.labels, self.n_states, self.definitions, self.find
+                )
             elif self.labels:
                 raise unknown_name("label or state", str(name), [*self.labels, *self.states])
             else:
