@@ -40,6 +40,8 @@ class Variable(NamedTuple):
             table = dict.fromkeys(array.tolist())
             number = {word: k for k, word in enumerate(table)}
             array, words = np.array([number[word] for word in array.tolist()], np.int64), tuple(table)
+        if array.dtype.kind == "f":
+            array = array + 0.0  # there is one zero
         if array.dtype.kind in "iu":
             least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
             small = (kind for kind in (np.int8, np.int16, np.int32, np.int64) if _holds(kind, least, most))
@@ -147,15 +149,17 @@ class StateNames(Sequence[str]):
         """Position of the one state that a name means, variables in any order, those not shown included."""
         if not self._plain or (self.unnamed and name == self.unnamed):
             return next((s for s, made in enumerate(self) if made == name), None)
-        found: NDArray[np.bool_] | None = None
+        found, silent = np.ones(len(self), bool), dict(self.shown)
         for part in name.split(", "):
             variable, _, value = part.partition("=")
             if variable not in self.variables:
                 return None
-            holds = self.variables[variable].where(value)
-            found = holds if found is None else found & holds
-        states = [] if found is None else np.flatnonzero(found).tolist()
-        return states[0] if len(states) == 1 else None
+            found &= self.variables[variable].where(value)
+            silent.pop(variable, None)
+        states = np.flatnonzero(found)
+        if len(states) > 1:  # those that have no value for what is not mentioned
+            states = states[~np.any([v.defined[states] for v in silent.values()] or [True], axis=0)]
+        return int(states[0]) if len(states) == 1 else None
 
     @cached_property
     def distinct(self) -> bool:
