@@ -36,6 +36,7 @@ _NAMED = re.compile(r'\s*"([^"]*)"\s*:(?!=)\s*(.*)\Z', re.DOTALL)
 _ASKED = re.compile(r"P\s*(max|min)?\s*(=\s*\?|[<>]=?\s*[^\[]+?)\s*\[(.*)\]\s*\Z", re.DOTALL)
 _LABEL = re.compile(r'\blabel\s*"([^"]*)"\s*=\s*([^;]+?)\s*;')
 _DECLARED = re.compile(r'\b(?:const|formula)\b[^;]*;|\blabel\s*"[^"]*"\s*=[^;]*;')
+_QUOTED = re.compile(r'"([^"]*)"(\s*:(?!=))?')  # a label, or the name of a property
 _BOUND = re.compile(r"\s*(<=|<)\s*(\d+|[A-Za-z_]\w*|\([^()]*\))")
 _SCANNED = re.compile(r'"[^"]*"|\|\||[()\[\]{}]|\b[A-Za-z_]\w*\b|\S')
 _REFUSED = {
@@ -187,7 +188,7 @@ def loads(text: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Pro
     definitions = {**_texts(constants or {}), **definitions_of(plain, constants or {})}
     labels = dict(_LABEL.findall(plain))
     body = _DECLARED.sub("", plain)
-    body = re.sub(r'"([^"]*)"(?!\s*:(?!=))', lambda m: f"({labels[m[1]]})" if m[1] in labels else m[0], body)
+    body = _QUOTED.sub(lambda m: f"({labels[m[1]]})" if m[1] in labels and not m[2] else m[0], body)
     return tuple(_read(part, definitions) for part in _statements(body))
 
 

@@ -157,8 +157,8 @@ class StateNames(Sequence[str]):
             found &= self.variables[variable].where(value)
             silent.pop(variable, None)
         states = np.flatnonzero(found)
-        if len(states) > 1:  # those that have no value for what is not mentioned
-            states = states[~np.any([v.defined[states] for v in silent.values()] or [True], axis=0)]
+        if len(states) > 1 and silent:  # the one that has no value for what is not mentioned
+            states = states[~np.any([v.defined[states] for v in silent.values()], axis=0)]
         return int(states[0]) if len(states) == 1 else None
 
     @cached_property
