@@ -22,8 +22,8 @@
             1 : 1
 
 A state's name is the comment ``//[...]`` behind it, as Storm writes valuations; without one it is the number. Names and
-labels with blanks, quotes or line breaks are written as JSON strings. How often the transitions of an action were seen
-is a comment behind them, ``//counts 30 10``. Rewards are read over.
+labels with blanks, quotes or line breaks are written as JSON strings. How often the transitions of actions were seen
+is told by comments at the top, ``//counts 30 10``, one for each action in turn. Rewards are read over.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
     (True, True)
     """
     lines = iter(text.splitlines())
-    n_states, n_choices = _header(lines)
+    n_states, n_choices, counts = _header(lines)
     parts = _Parts()
     try:
         parts.read(lines)
@@ -75,7 +76,7 @@ def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
         raise FormatError("the model has 0 initial states; mark one with 'init'")
     if parts.owners and parts.owners[0] < 0:
         raise FormatError("an action stands before the first state")
-    return begun(parts.mdp(exact=exact), parts.initial, initial=initial)
+    return begun(parts.mdp(exact=exact, counts=counts), parts.initial, initial=initial)
 
 
 def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -> MDP:
@@ -91,7 +92,8 @@ def write(mdp: MDP, path: Path | str) -> None:
 def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
-    out = ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    out = [] if mdp.counts is None else [f"//counts {' '.join(map(str, row))}" for row in _rows(mdp)]
+    out += ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
@@ -107,18 +109,25 @@ def dumps(mdp: MDP) -> str:
         for c in range(first[s], first[s + 1]):
             out.append(f"\taction {_quoted(mdp.actions[c])}")
             out += [f"\t\t{indices[e]} : {values[e]}" for e in range(indptr[c], indptr[c + 1])]
-            if mdp.counts is not None:
-                out.append(f"\t//counts {' '.join(map(str, mdp.counts[indptr[c] : indptr[c + 1]].tolist()))}")
     return "\n".join(out) + "\n"
 
 
-def _header(lines: Iterator[str]) -> tuple[int | None, int | None]:
-    """Read up to ``@model``; return the numbers of states and choices announced."""
+def _rows(mdp: MDP) -> Iterator[list[int]]:
+    """How often the transitions of each choice were seen."""
+    for low, high in pairwise(mdp.transitions.indptr.tolist()):
+        yield [] if mdp.counts is None else mdp.counts[low:high].tolist()
+
+
+def _header(lines: Iterator[str]) -> tuple[int | None, int | None, list[int]]:
+    """Read up to ``@model``; return the numbers of states and choices announced, and the counts of transitions."""
     announced: dict[str, int] = {}
+    counts: list[int] = []
     for line in lines:
         word = line.strip()
         if word == "@model":
-            return announced.get("@nr_states"), announced.get("@nr_choices")
+            return announced.get("@nr_states"), announced.get("@nr_choices"), counts
+        if word.startswith("//counts "):
+            counts += [whole(count, "//counts") for count in word[9:].split()]
         if word.startswith("@type"):
             kind = word.partition(":")[2].strip().upper()
             if kind not in ("MDP", "DTMC"):
@@ -142,7 +151,6 @@ class _Parts:
         self.owners: list[int] = []  # the state of each action
         self.first_entry: list[int] = []  # of each action
         self.entries: list[str] = []  # "successor : probability"
-        self.counts: dict[int, str] = {}  # how often the entries of an action were seen
 
     def read(self, lines: Iterable[str]) -> None:
         """Read states, their names, actions and transitions."""
@@ -164,8 +172,6 @@ class _Parts:
                 self._state(word[5:].strip())
             elif word.startswith("//["):
                 self._name(word[3:])
-            elif word.startswith("//counts "):
-                self.counts[len(self.actions) - 1] = word[9:]
             elif not word.startswith("//"):
                 raise FormatError(f"cannot read the line {word[:60]!r} as part of a model")
 
@@ -195,9 +201,11 @@ class _Parts:
                 inner = _BETWEEN.sub(", ", inner)
             self.states[-1] = inner
 
-    def mdp(self, *, exact: bool) -> MDP:
+    def mdp(self, *, exact: bool, counts: list[int]) -> MDP:
         """Put the parts together."""
         n = len(self.states)
+        if counts and len(counts) != len(self.entries):
+            raise FormatError(f"the file counts {len(counts)} transitions and has {len(self.entries)}")
         first_entry = np.array([*self.first_entry, len(self.entries)], np.int64)
         if first_entry[0] > 0:
             raise FormatError("a transition stands before the first action")
@@ -218,18 +226,8 @@ class _Parts:
             initial=self.initial[0] if self.initial else 0,
             labels=masks,
             exact=fractions,
-            counts=self._seen(first_entry) if self.counts else None,
+            counts=counts or None,
         )
-
-    def _seen(self, first_entry: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Counts of all entries, in their order; nothing is known of actions without them."""
-        seen = np.zeros(len(self.entries), np.int64)
-        for action, text in self.counts.items():
-            given = [whole(word, "//counts") for word in text.split()]
-            if action < 0 or len(given) != first_entry[action + 1] - first_entry[action]:
-                raise FormatError(f"'//counts {text[:40]}' does not fit the transitions before it")
-            seen[first_entry[action] : first_entry[action + 1]] = given
-        return seen
 
 
 def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[Any], list[Fraction] | None]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
@@ -180,7 +181,8 @@ class MDP:
                     str(name), self.variables, self.labels, self.n_states, self.definitions, self.find
                 )
             elif self.labels:
-                raise unknown_name("label or state", str(name), [*self.labels, *self.states])
+                known = [*self.labels, *islice(self.states, 20_000)]  # enough for a hint
+                raise unknown_name("label or state", str(name), known)
             else:
                 raise unknown_name("state", str(name), self.states)
         if not wanted.any():
