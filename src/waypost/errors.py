@@ -21,7 +21,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from itertools import islice
 from types import ModuleType
 
 
@@ -77,11 +78,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     >>> print(unknown_name("label", "acepted", ["accepted", "rejected"]))
     no label 'acepted' in this model; did you mean 'accepted'? known labels: accepted, rejected
     """
-    names = list(known)
+    total = len(known) if isinstance(known, Sized) else None
     # difflib is quadratic in the length of the names and linear in their number; very large models get a sample
+    names = list(islice(known, None if total is None else 20_000))
     near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
-    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    more = (len(names) if total is None else total) - 8
+    shown = ", ".join(f"{n[:57]}..." if len(n) > 60 else n for n in names[:8]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     kinds = kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")

@@ -125,7 +125,7 @@ def bootstrap(
     found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
     if not found:
         raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
-    names = whole.states if match == "history" else tuple(whole.labels)
+    names = tuple(whole.states if match == "history" else whole.labels)
     drawn = np.stack(found)  # (resamples, scopes, n, 2)
     return {
         scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
