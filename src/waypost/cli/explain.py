@@ -56,13 +56,11 @@ def command(**options: Any) -> None:
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
     """Every file asked for and the ending that says its format, refused here before any work is done."""
-    named = [(options["json_file"], ".json"), (options["csv_file"], ".csv"), (options["html_file"], ".html")]
-    pictures = [(path, ending_of(path, PICTURES)) for path in (options["plot_file"],) if path]
-    return [
-        *((path, ending_of(path)) for path in options["files"]),
-        *pictures,
-        *((path, ending) for path, ending in named if path),
-    ]
+    files = [(path, ending_of(path)) for path in options["files"]]
+    if options["plot_file"]:
+        files.append((options["plot_file"], ending_of(options["plot_file"], PICTURES)))
+    shortcuts = {"json_file": ".json", "csv_file": ".csv", "html_file": ".html"}
+    return files + [(options[name], ending) for name, ending in shortcuts.items() if options[name]]
 
 
 def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> Explanation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph import Ints, Mask, almost_surely, can_reach, reachable, stay
+from waypost.graph import Ints, Mask, can_reach, prob1e, reachable, stay
 from waypost.graph import only_one_way as _only_one_way
 from waypost.importance.question import Question
 
@@ -35,7 +35,7 @@ def can_be_one(question: Question, passing: Mask) -> bool:
     if not (question.ever & passing).any() or rest[question.start]:
         return False
     if question.optimal:
-        return _almost_surely(question, (passing | ~reach.possible) & ~rest, passing)
+        return _prob1e(question, (passing | ~reach.possible) & ~rest, passing)
     safe = _staying(question, ~rest, passing | ~reach.possible, passing)
     return _connected(question, safe, passing & reach.possible, passing)
 
@@ -47,7 +47,7 @@ def can_be_zero(question: Question, passing: Mask) -> bool:
     if passing[question.start] or must_pass(question, passing):
         return False
     if question.optimal:
-        return _almost_surely(question, rest | ~reach.possible, passing)
+        return _prob1e(question, rest | ~reach.possible, passing)
     harmful = passing & ~reach.avoidable[0]  # others may be passed: avoid the target for ever afterwards
     safe = _staying(question, ~harmful, rest | passing | ~reach.possible, passing)
     return _connected(question, safe, rest, passing)
@@ -58,7 +58,7 @@ def certain(question: Question, passing: Mask, *, least: bool) -> bool:
     reach = question.reach
     goal = passing & np.asarray((reach.min if least else reach.max).values == 1, bool)
     if not least:
-        return _almost_surely(question, goal, passing)
+        return _prob1e(question, goal, passing)
     never = _staying(question, ~goal, (reach.target | passing) & ~goal, passing)
     return not can_reach(question.graph, never, blocked=goal, enabled=_before(question, passing))[question.start]
 
@@ -90,8 +90,8 @@ def _before(question: Question, passing: Mask) -> Mask:
     return question.enabled & ~passing[question.graph.choice_state]
 
 
-def _almost_surely(question: Question, goal: Mask, passing: Mask) -> bool:
-    return bool(almost_surely(question.graph, goal, enabled=_before(question, passing))[0][question.start])
+def _prob1e(question: Question, goal: Mask, passing: Mask) -> bool:
+    return bool(prob1e(question.graph, goal, enabled=_before(question, passing))[0][question.start])
 
 
 def _staying(question: Question, inside: Mask, absorbing: Mask, passing: Mask) -> Mask:

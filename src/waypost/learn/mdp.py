@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from waypost.errors import ModelError
-from waypost.learn.alergia import Progress, merged_states
+from waypost.learn.alergia import Progress, checked_eps, merged_states
+from waypost.learn.tree import Node
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
@@ -28,7 +29,7 @@ def learn_mdp(
     source: EventLog | Sequence[Trace],
     *,
     actors: Actors | None = None,
-    eps: float = EPS,
+    eps: float | str = EPS,
     naming: Naming = "plain",
     progress: Progress | None = None,
 ) -> MDP:
@@ -46,7 +47,8 @@ def learn_mdp(
         Who performs which event. Without a map every event is a choice of the process: bounds then range over every way
         of running it that the log knows, and `observed_strategy` is the way it was run.
     eps
-        The larger, the more readily states are told apart (above 0, up to 2).
+        The larger, the more readily states are told apart (above 0, up to 2); 0 or "none" merges nothing, "auto" as
+        much as is good for the fit.
     naming
         How outputs are written, "plain" or "paper".
     progress
@@ -64,7 +66,12 @@ def learn_mdp(
         traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
     else:
         traces = checked_traces(source)
-    mdp = _as_mdp(merged_states(traces, eps, progress))
+    if eps == "auto":
+        from waypost.learn.merging import learn_fitting
+
+        mdp = learn_fitting(traces, progress=progress).mdp
+    else:
+        mdp = as_mdp(merged_states(traces, checked_eps(eps), progress))
     _warn_if_thin(mdp, len(traces))
     return mdp
 
@@ -109,9 +116,9 @@ def steps_from(mdp: MDP, state: int) -> Successors:
     return steps
 
 
-def _as_mdp(nodes: Iterable[Any]) -> MDP:
-    nodes = list(nodes)
-    position = {id(node): k for k, node in enumerate(nodes)}
+def as_mdp(nodes: Sequence[Node]) -> MDP:
+    """MDP of the states that learning found."""
+    position = {node.rank: k for k, node in enumerate(nodes)}
     choice: list[int] = []
     successor: list[int] = []
     counts: list[int] = []
@@ -121,7 +128,7 @@ def _as_mdp(nodes: Iterable[Any]) -> MDP:
     for node in nodes:
         by_input: dict[str, list[tuple[int, int]]] = {}
         for (given, output), child in sorted(node.children.items()):
-            by_input.setdefault(given, []).append((position[id(child)], node.input_frequency[given, output]))
+            by_input.setdefault(given, []).append((position[child.rank], node.seen[given, output]))
         for given, reached in by_input.items():
             total = sum(count for _, count in reached)
             for state, count in reached:
