@@ -87,7 +87,7 @@ def survives(path, seconds: float = 5) -> bool:
             warnings.simplefilter("ignore", ReadingNote)  # several initial states
             mdp = read_mdp(
                 path, exact=path.stat().st_size % 2 == 0, time_limit=3
-            )  # a mutation may ask for 10^12 states
+            )  # it may ask for 10^12 states
     except WaypostError as error:
         said = str(error)
     assert time.perf_counter() - started < seconds
