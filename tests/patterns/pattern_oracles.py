@@ -1,0 +1,136 @@
+"""Slow and obviously right: match a pattern by trying every way, and enumerate strategies that remember the automaton."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+from hypothesis import strategies as st
+
+import oracles
+from waypost.patterns import ANY_STEP, ANYTHING, Other, Pattern, step
+from waypost.patterns.declare import PAIRED, absence, exactly, existence, init
+from waypost.patterns.tree import Both, Either, Not, Repeat, Sequence, Step
+
+
+def ends(pattern: Pattern, word: list, i: int, fits) -> set[int]:
+    """Where a match of the pattern that begins before step i may end; `fits(test, letter)` decides on one step."""
+    match pattern:
+        case Step(None, None):
+            return {i + 1} if i < len(word) else set()
+        case Step():
+            return {i + 1} if i < len(word) and fits(pattern, word[i]) else set()
+        case Other(part):
+            return {i + 1} if i < len(word) and i + 1 not in ends(part, word, i, fits) else set()
+        case Sequence(parts):
+            here = {i}
+            for part in parts:
+                here = {k for j in here for k in ends(part, word, j, fits)}
+            return here
+        case Either(parts):
+            return set().union(*(ends(part, word, i, fits) for part in parts))
+        case Both(parts):
+            return set.intersection(*(ends(part, word, i, fits) for part in parts))
+        case Not(part):
+            return set(range(i, len(word) + 1)) - ends(part, word, i, fits)
+        case Repeat(part, least, most):
+            found, here = set(), {i}
+            for n in range((len(word) + least + 1 if most is None else most) + 1):
+                if n >= least:
+                    found |= here
+                here = {k for j in here for k in ends(part, word, j, fits)}
+            return found
+    raise TypeError(pattern)
+
+
+def matches(pattern: Pattern, word: list, fits) -> bool:
+    return len(word) in ends(pattern, word, 0, fits)
+
+
+def patterns(names: list[str], actions: list[str] = ()) -> st.SearchStrategy[Pattern]:
+    """Patterns over some names and actions, every construct and template of the language."""
+    tests = [st.builds(step, st.sampled_from(names))]
+    if actions:
+        tests += [
+            st.builds(step, st.none(), st.sampled_from(actions)),
+            st.builds(step, st.sampled_from(names)),
+        ]
+    one = st.one_of(*tests)
+    single = st.one_of(one, one, st.builds(Other, one), st.just(ANY_STEP), st.builds(lambda a, b: a | b, one, one))
+    templates = st.one_of(
+        st.builds(lambda f, a, b: PAIRED[f](a, b), st.sampled_from(sorted(PAIRED)), one, one),
+        st.builds(lambda f, a, n: f(a, n), st.sampled_from([existence, absence, exactly]), one, st.integers(1, 3)),
+        st.builds(init, one),
+    )
+    leaves = st.one_of(single, single, st.just(ANYTHING), templates)
+
+    def grown(part):
+        return st.one_of(
+            st.builds(lambda a, b: a + b, part, part),
+            st.builds(lambda a, b, c: a + b + c, part, part, part),
+            st.builds(lambda a: ANYTHING + a + ANYTHING, part),
+            st.builds(lambda a, b: a | b, part, part),
+            st.builds(lambda a, b: a & b, part, part),
+            st.builds(lambda a: ~a, part),
+            st.builds(lambda a, n, m: a.times(n, None if m is None else max(n, 1) + m), part, st.integers(0, 2),
+                      st.none() | st.integers(0, 2)),
+        )  # fmt: skip
+
+    return st.recursive(leaves, grown, max_leaves=5)
+
+
+def product_chains(mdp, target, automaton, letters):
+    """Choices of every reachable pair (state, state of the automaton), and the pairs that count as accepted."""
+    table = oracles.rows(mdp)
+
+    def read(q, letter):
+        return q if letter < 0 else int(automaton.step[q, letter])
+
+    def entered(q, y):
+        return (y, q if letters.choice is not None else read(q, letters.state[y]))
+
+    start = entered(automaton.start, mdp.initial)
+    pairs, todo, options = {start: 0}, [start], []
+    for s, q in todo:
+        if target[s]:
+            options.append([{pairs[s, q]: Fraction(1)}])
+            continue
+        mine = []
+        for k, row in enumerate(table[s]):
+            c = int(mdp.first_choice[s]) + k
+            after = q if letters.choice is None else read(q, letters.choice[c])
+            onward = {}
+            for y, p in row.items():
+                pair = entered(after, y)
+                if pair not in pairs:
+                    pairs[pair] = len(pairs)
+                    todo.append(pair)
+                onward[pairs[pair]] = onward.get(pairs[pair], Fraction(0)) + p
+            mine.append(onward)
+        options.append(mine)
+    goal, accepted = {}, {}
+    for (s, q), i in pairs.items():
+        if target[s]:
+            last = q if letters.choice is None else read(q, letters.state[s])
+            goal[i] = Fraction(1)
+            accepted[i] = Fraction(int(automaton.accepting[last]))
+    return options, goal, accepted
+
+
+def n_strategies(options) -> int:
+    return int(np.prod([float(len(mine)) for mine in options]))
+
+
+def importance(options, goal, accepted, scope) -> tuple[Fraction, Fraction]:
+    """Least and greatest share of the runs to the target that are accepted, over all strategies of the product."""
+    found = []
+    for chain in product(*options):
+        reached = oracles.expected(list(chain), goal)[0]
+        if reached > 0:
+            found.append((reached, oracles.expected(list(chain), accepted)[0]))
+    if scope == "optimal":
+        best = max(reached for reached, _ in found)
+        found = [(reached, via) for reached, via in found if reached == best]
+    ratios = [via / reached for reached, via in found]
+    return min(ratios), max(ratios)
