@@ -14,37 +14,44 @@ from waypost.patterns.declare import PAIRED, absence, exactly, existence, init
 from waypost.patterns.tree import Both, Either, Not, Repeat, Sequence, Step
 
 
-def ends(pattern: Pattern, word: list, i: int, fits) -> set[int]:
+def ends(pattern: Pattern, word: tuple, i: int, fits, known: dict | None = None) -> set[int]:
     """Where a match of the pattern that begins before step i may end; `fits(test, letter)` decides on one step."""
+    known = {} if known is None else known
+    if (pattern, i) not in known:
+        known[pattern, i] = tried(pattern, i, word, fits, lambda part, j: ends(part, word, j, fits, known))
+    return known[pattern, i]
+
+
+def tried(pattern: Pattern, i: int, word: tuple, fits, inner) -> set[int]:
     match pattern:
         case Step(None, None):
             return {i + 1} if i < len(word) else set()
         case Step():
             return {i + 1} if i < len(word) and fits(pattern, word[i]) else set()
         case Other(part):
-            return {i + 1} if i < len(word) and i + 1 not in ends(part, word, i, fits) else set()
+            return {i + 1} if i < len(word) and i + 1 not in inner(part, i) else set()
         case Sequence(parts):
             here = {i}
             for part in parts:
-                here = {k for j in here for k in ends(part, word, j, fits)}
+                here = {k for j in here for k in inner(part, j)}
             return here
         case Either(parts):
-            return set().union(*(ends(part, word, i, fits) for part in parts))
+            return set().union(*(inner(part, i) for part in parts))
         case Both(parts):
-            return set.intersection(*(ends(part, word, i, fits) for part in parts))
+            return set.intersection(*(inner(part, i) for part in parts))
         case Not(part):
-            return set(range(i, len(word) + 1)) - ends(part, word, i, fits)
+            return set(range(i, len(word) + 1)) - inner(part, i)
         case Repeat(part, least, most):
             found, here = set(), {i}
             for n in range((len(word) + least + 1 if most is None else most) + 1):
                 if n >= least:
                     found |= here
-                here = {k for j in here for k in ends(part, word, j, fits)}
+                here = {k for j in here for k in inner(part, j)}
             return found
     raise TypeError(pattern)
 
 
-def matches(pattern: Pattern, word: list, fits) -> bool:
+def matches(pattern: Pattern, word: tuple, fits) -> bool:
     return len(word) in ends(pattern, word, 0, fits)
 
 

@@ -134,6 +134,21 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
     return chain
 
 
+def unfolded_chain(strategy: Strategy) -> csr_array:
+    """(M S, M S) Markov chain of a strategy with memory: state `s` in mode `m` is number ``m S + s``."""
+    n = strategy.mdp.n_states
+    size = strategy.memory * n
+    sources, goals, steps = [], [], []
+    for mode, probabilities in enumerate(strategy.modes):
+        part = induced_chain(strategy.mdp, probabilities).tocoo()
+        source, goal = part.coords
+        sources.append(mode * n + source)
+        goals.append(strategy.update[mode, goal] * n + goal)
+        steps.append(part.data)
+    places = np.concatenate(sources), np.concatenate(goals)
+    return csr_array((np.concatenate(steps), places), shape=(size, size))
+
+
 def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
     """(M, S) the mode after entering a state, from the changes given by name."""
     modes, changes = given["modes"], given["update"]

@@ -168,7 +168,8 @@ class _Reader:
         if token.kind == "name" and self.text.startswith("(", token.end):
             return self.called()
         name = self.name("a step")
-        return Step(name, self.name("an action") if self._take("/") else None)
+        joined = self.token.at == token.end  # "A/go" is one step, "A /go" are two
+        return Step(name, self.name("an action") if joined and self._take("/") else None)
 
     def name(self, what: str) -> str:
         token = self._take("name", "quoted")

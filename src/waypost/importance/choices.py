@@ -1,0 +1,193 @@
+"""Importance of a choice: of the state in the middle of it.
+
+Split every choice into a state of its own, ``s -a-> (s, a) -> y``: then the importance of taking `a` in `s` is that of
+passing ``(s, a)``, and all choices are asked about together, like states. Where a state has only one choice, taking it
+is passing the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from waypost.errors import NameUnknownError, require
+from waypost.graph import Ints, Mask
+from waypost.importance.results import Bounds, Scope, Side
+from waypost.importance.states import Progress, Question, answer, plain
+from waypost.model import MDP, TARGET, Automaton, Letters, Product, Strategy, Target
+from waypost.model.checking import frozen
+
+SEEN = Automaton(np.array([[0, 1], [1, 1]]), np.array([False, True]))  # whether letter 1 was read
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceImportance:
+    """Importance of choices for reaching a target; indexed by (state, action), iterates over those pairs.
+
+    The choices of target states are not among them: no run takes one before it has reached the target.
+    """
+
+    mdp: MDP
+    target: str  # as a person would write it
+    scope: Literal["all", "optimal", "strategy"]
+    choices: NDArray[np.int64]  # (n,)
+    lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
+    upper: NDArray[Any]  # (n,)
+    ties: tuple[str, ...] = ()
+    find_witness: Callable[[int, Side], Strategy] | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"ChoiceImportance(for {self.target}, scope={self.scope!r}, choices={len(self.choices)})"
+
+    @property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """State and action of each choice."""
+        owner = self.mdp.choice_state
+        return tuple((self.mdp.states[owner[c]], self.mdp.actions[c]) for c in self.choices.tolist())
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.names)
+
+    def __getitem__(self, name: tuple[str, str]) -> Bounds:
+        k = self._position(name)
+        return Bounds(plain(self.lower[k]), plain(self.upper[k]))
+
+    def to_dict(self) -> Mapping[tuple[str, str], Bounds]:
+        """Bounds by state and action."""
+        return {
+            name: Bounds(plain(low), plain(high))
+            for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
+        }
+
+    def to_frame(self) -> Any:
+        """The bounds as a pandas DataFrame, one row per choice, indexed by state and action."""
+        pandas = require("pandas", "table", "to_frame()")
+        index = pandas.MultiIndex.from_tuples(self.names, names=["state", "action"])
+        return pandas.DataFrame({"lower": list(self.lower), "upper": list(self.upper)}, index=index)
+
+    def witness(self, name: tuple[str, str], side: Side) -> Strategy:
+        """Strategy in scope under which the importance of the choice *is* that bound."""
+        if side not in ("lower", "upper"):
+            raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
+        k = self._position(name)
+        if self.find_witness is None:
+            raise NameUnknownError("this result was made without its model and has no witnesses")
+        return self.find_witness(int(self.choices[k]), side)
+
+    def _position(self, name: tuple[str, str]) -> int:
+        state, action = name
+        found = np.flatnonzero(self.choices == self.mdp.choice(self.mdp.state(state), action))
+        if not len(found):
+            raise NameUnknownError(f"{state!r} belongs to the target {self.target}: no choice of it is taken before")
+        return int(found[0])
+
+
+def choice_importance(
+    mdp: MDP, *, target: Target, scope: Scope, exact: bool = False, progress: Progress | None = None
+) -> ChoiceImportance:
+    """Importance of every choice ``(state, action)`` for reaching `target`, all at once.
+
+        imp(s, a) = Pr(F t, and a is taken in s before) / Pr(F t)
+
+    `progress` is told how many bounds were settled since it was last called; in all there are two per choice.
+
+    >>> from waypost.cases import loan
+    >>> found = choice_importance(loan(), target="Granted", scope="optimal", exact=True)
+    >>> found["s0", "Apply"]
+    Bounds(lower=Fraction(0, 1), upper=Fraction(1, 1))
+    >>> found.witness(("s0", "Apply"), "upper").to_dict()["modes"][0]["s0"]
+    {'Apply': 1.0}
+    """
+    base = Question.of(mdp, target=target, scope=scope, exact=exact)
+    choices = np.flatnonzero(~base.target[mdp.choice_state])
+    halves = Split.of(mdp, base.target)
+    inner: Scope = halves.lifted(scope) if isinstance(scope, Strategy) else scope
+    question = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
+    found = answer(question, halves.middle[choices], "importance", progress)
+
+    def witness(choice: int, side: Side) -> Strategy:
+        if isinstance(scope, Strategy):
+            return scope
+        letter = (np.arange(mdp.n_choices) == choice).astype(np.int64)
+        product = Product.of(mdp, SEEN, Letters(np.zeros(mdp.n_states, np.int64), letter), base.target)
+        asked = Question.of(product.mdp, target=TARGET, scope=scope, exact=exact)
+        return product.projected(asked.witness(product.decided, side, "importance"))
+
+    return ChoiceImportance(
+        mdp=mdp,
+        target=base.name,
+        scope=base.scope_name,
+        choices=choices,
+        lower=found.lower,
+        upper=found.upper,
+        ties=base.ties,
+        find_witness=witness,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A model in which every choice that is one of several has a state of its own."""
+
+    mdp: MDP  # with the label TARGET
+    base: MDP
+    middle: Ints  # (C,) the state of each choice: its own, or the one it is the only choice of
+    split: Ints  # choices that were split, in order: their states follow those of the base
+
+    @classmethod
+    def of(cls, mdp: MDP, target: Mask) -> Split:
+        """Split the choices of states that have several, target states excepted."""
+        n = mdp.n_states
+        several = (np.diff(mdp.first_choice) > 1) & ~target
+        split = np.flatnonzero(several[mdp.choice_state])
+        middle = mdp.choice_state.copy()
+        middle[split] = n + np.arange(len(split))
+        total = n + len(split)
+        whole = np.ones(mdp.n_choices, bool)
+        whole[split] = False
+        sizes = np.where(whole, np.diff(mdp.transitions.indptr), 1)
+        pointer = np.concatenate([[0], np.cumsum(sizes)])
+        kept = np.repeat(whole, np.diff(mdp.transitions.indptr))  # entries of choices that stay as they are
+        ones = np.repeat(~whole, sizes)  # entries that lead to the middle for certain
+        data, indices = np.ones(len(ones)), np.empty(len(ones), np.int64)
+        data[~ones], indices[~ones] = mdp.transitions.data[kept], mdp.transitions.indices[kept]
+        indices[ones] = middle[split]
+        upper = csr_array((data, indices, pointer), shape=(mdp.n_choices, total))
+        rows = mdp.transitions[split]
+        lower = csr_array((rows.data, rows.indices, rows.indptr), shape=(len(split), total))
+        exact = None
+        if mdp.exact is not None:
+            first = np.empty(len(ones), object)
+            first[~ones] = mdp.exact[kept]
+            first[ones] = mdp.exact[0] * 0 + 1
+            exact = np.concatenate([first, mdp.exact[~kept]])
+        names = [f"{mdp.states[mdp.choice_state[c]]} / {mdp.actions[c]} (taken)" for c in split.tolist()]
+        found = MDP(
+            transitions=csr_array(vstack([upper, lower], format="csr")),
+            first_choice=frozen(np.concatenate([mdp.first_choice, mdp.n_choices + 1 + np.arange(len(split))])),
+            states=(*mdp.states, *names),
+            actions=(*mdp.actions, *["on"] * len(split)),
+            initial=mdp.initial,
+            labels={TARGET: frozen(np.concatenate([target, np.zeros(len(split), bool)]))},
+            exact=exact,
+        )
+        return cls(found, mdp, middle, split)
+
+    def lifted(self, strategy: Strategy) -> Strategy:
+        """Strategy of the base, played in the split model; on entering a middle the mode stays."""
+        ones = np.ones(len(self.split))
+        same = np.repeat(np.arange(strategy.memory)[:, None], len(self.split), axis=1)
+        return Strategy(
+            self.mdp,
+            tuple(np.concatenate([mode, ones]) for mode in strategy.modes),
+            np.concatenate([strategy.update, same], axis=1),
+            strategy.start,
+        )
