@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracles
 from waypost.patterns import ANY_STEP, ANYTHING, Other, Pattern, step
 from waypost.patterns.declare import PAIRED, absence, exactly, existence, init
-from waypost.patterns.tree import Both, Either, Not, Repeat, Sequence, Step
+from waypost.patterns.tree import Both, Either, Not, Repeat, Sequence, Step, Template
 
 
 def ends(pattern: Pattern, word: tuple, i: int, fits, known: dict | None = None) -> set[int]:
@@ -39,6 +39,8 @@ def tried(pattern: Pattern, i: int, word: tuple, fits, inner) -> set[int]:
             return set().union(*(inner(part, i) for part in parts))
         case Both(parts):
             return set.intersection(*(inner(part, i) for part in parts))
+        case Template(part=part):
+            return inner(part, i)
         case Not(part):
             return set(range(i, len(word) + 1)) - inner(part, i)
         case Repeat(part, least, most):

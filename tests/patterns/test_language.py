@@ -63,7 +63,7 @@ def test_any_text_is_read_or_refused_in_one_sentence(text):
         ("... respons(A, B)", "there is no template 'respons' (did you mean response?) at character 5"),
         ("A(B)", "there is no template 'A' (if it is a step, put a space before the bracket) at character 1"),
         ("response(A)", "response is written response(A, B), but is not at character 1"),
-        ("response(A B, C)", "response(...) is about single steps, and 'A B' may be more, but is not at character 1"),
+        ("response(A B, C)", "response is about single steps, and 'A B' may be more at character 1"),
         ("A, B", "something does not belong at character 2, ', B'"),
     ],
 )

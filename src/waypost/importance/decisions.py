@@ -173,6 +173,11 @@ def _decision(
     )
 
 
+def best_strategy(mdp: MDP, *, target: Target) -> Strategy:
+    """A strategy without memory that reaches `target` with the greatest probability."""
+    return _best_strategy(mdp, Reach.of(mdp, mdp.where(target), exact=False))
+
+
 def _best_strategy(mdp: MDP, reach: Reach) -> Strategy:
     choice = np.where(reach.max.choice < 0, mdp.first_choice[:-1], reach.max.choice)
     return Strategy.deterministic_of(mdp, choice)

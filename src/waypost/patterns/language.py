@@ -14,7 +14,7 @@ import numpy as np
 
 from waypost.errors import PatternError
 from waypost.model import Automaton
-from waypost.patterns.tree import Both, Either, Not, Other, Pattern, Repeat, Sequence, Step
+from waypost.patterns.tree import Both, Either, Not, Other, Pattern, Repeat, Sequence, Step, Template
 
 MOST_STATES = 2000
 MOST_WORK = 2_000_000  # parts of derivatives looked at
@@ -89,6 +89,8 @@ class Language:
                 return self.either([self.of(part, letters_of) for part in parts])
             case Both(parts):
                 return self.both([self.of(part, letters_of) for part in parts])
+            case Template(part=part):
+                return self.of(part, letters_of)
             case Not(part):
                 return self.inverse(self.of(part, letters_of))
             case Repeat(part, least, most):

@@ -207,4 +207,4 @@ class _Reader:
         try:
             return template(word.text, arguments, number)
         except PatternError as error:
-            self.wrong(f"{error}, but is not", word.at)
+            self.wrong(str(error), word.at)

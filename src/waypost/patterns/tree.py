@@ -30,6 +30,9 @@ class Pattern:
 
     binding = TIGHT
 
+    def __repr__(self) -> str:
+        return f"Pattern({str(self)!r})"
+
     def __add__(self, other: Pattern) -> Pattern:
         return Sequence(tuple(_parts(Sequence, self, other)))
 
@@ -56,7 +59,7 @@ class Pattern:
         return iter(())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Step(Pattern):
     """One step: in a state, in a state with a label, by an action, or both; any step if neither is said."""
 
@@ -80,7 +83,7 @@ class Step(Pattern):
             yield self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Other(Pattern):
     """One step, other than this."""
 
@@ -105,7 +108,7 @@ class Other(Pattern):
         return self.part.tests()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Repeat(Pattern):
     """So many times, one directly after the other."""
 
@@ -131,7 +134,7 @@ class Repeat(Pattern):
         return self.part.tests()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Several(Pattern):
     parts: tuple[Pattern, ...]
 
@@ -141,7 +144,7 @@ class _Several(Pattern):
             yield from part.tests()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sequence(_Several):
     """One directly after the other."""
 
@@ -151,7 +154,7 @@ class Sequence(_Several):
         return " ".join(_bracketed(part, ROW + 1) for part in self.parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Either(_Several):
     """One or the other."""
 
@@ -166,7 +169,7 @@ class Either(_Several):
         return all(part.single for part in self.parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Both(_Several):
     """Runs that are in both."""
 
@@ -181,7 +184,7 @@ class Both(_Several):
         return all(part.single for part in self.parts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Not(Pattern):
     """Every run but these."""
 
@@ -189,6 +192,22 @@ class Not(Pattern):
 
     def __str__(self) -> str:
         return f"not({self.part})"
+
+    def tests(self) -> Iterator[Step]:
+        """Steps that it names."""
+        return self.part.tests()
+
+
+@dataclass(frozen=True, repr=False)
+class Template(Pattern):
+    """A pattern with a name and arguments, such as ``response(A, B)``, and what it means."""
+
+    name: str
+    arguments: tuple[Pattern | int, ...]
+    part: Pattern
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.arguments))})"
 
     def tests(self) -> Iterator[Step]:
         """Steps that it names."""
