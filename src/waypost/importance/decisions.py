@@ -151,9 +151,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     )
 
 
-def _decision(
-    mdp: MDP, s: int, worth: Floats, best: Floats, played: Strategy, visits: Floats, met: float
-) -> Decision:
+def _decision(mdp: MDP, s: int, worth: Floats, best: Floats, played: Strategy, visits: Floats, met: float) -> Decision:
     own = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
     gaps = best[s] - worth[own]
     gaps[gaps <= CLOSE * best[s]] = 0.0

@@ -95,9 +95,7 @@ class SuccessWithout:
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="without"))
 
 
-def success_after(
-    mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False
-) -> SuccessAfter:
+def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:
     """Probability of reaching `target` once a state is reached: least, greatest, and under a strategy.
 
     >>> from waypost.cases import loan
@@ -297,9 +295,7 @@ def _every_state(mdp: MDP, reach: Reach) -> NDArray[Any]:
     return best
 
 
-def _avoided(
-    mdp: MDP, target: Mask, states: Mask, choices: Mask, strategy: Strategy, *, exact: bool
-) -> Any:
+def _avoided(mdp: MDP, target: Mask, states: Mask, choices: Mask, strategy: Strategy, *, exact: bool) -> Any:
     """Share of a strategy's successful runs that do without."""
     ends = states.astype(np.int64)
     letters = Letters(ends, (choices | states[mdp.choice_state]).astype(np.int64))

@@ -11,7 +11,7 @@ from functools import wraps
 from types import MappingProxyType
 
 from waypost.errors import PatternError
-from waypost.patterns.tree import ANYTHING, Other, Pattern, Template, step
+from waypost.patterns.tree import ANYTHING, Other, Pattern, Template
 
 
 def _named(meaning: Callable[..., Pattern]) -> Callable[..., Pattern]:

@@ -135,7 +135,7 @@ def find_patterns(
     >>> result = find_patterns(loan(), target="Granted", strategy=Strategy.uniform(loan()), top=3)
     >>> first = result[0]
     >>> str(first.pattern), round(first.importance, 3), round(first.contrast, 3)
-    ('... Consultation Application+ ...', 0.75, 0.018)
+    ('... Consultation Application+ ...', 0.612, 0.053)
     """
     names = target if isinstance(target, str) else list(target)
     played = strategy if strategy is not None else best_strategy(mdp, target=names)
@@ -177,7 +177,7 @@ class Search:
         self.met = met = self._met()
         usable = [k for k, own in enumerate(self.states) if not runs.ends[own].all()]
         self.alone = {k: self.information(met[k]) for k in usable}
-        self.usable = [k for k in usable if LEAST_SUPPORT <= met[k].sum()]
+        self.usable = [k for k in usable if met[k].sum() >= LEAST_SUPPORT]
 
     def run(self, top: int) -> list[Candidate]:
         """The most telling candidates, none restating another."""

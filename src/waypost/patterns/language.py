@@ -56,7 +56,7 @@ use smaller counts, or fewer "..." before them
         rows.append(row)
         if len(order) > MOST_STATES or language.work > MOST_WORK:
             shown = text if len(text := str(pattern)) <= 100 else f"{text[:97]}..."
-            size = f"more than {MOST_STATES if len(order) > MOST_STATES else len(order)} states"
+            size = f"more than {min(len(order), MOST_STATES)} states"
             raise PatternError(
                 f'the pattern {shown!r} needs an automaton of {size}; use smaller counts, or fewer "..." before them'
             )

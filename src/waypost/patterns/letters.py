@@ -49,7 +49,7 @@ def activities(mdp: MDP, by: By) -> tuple[str, ...]:
     if by == "state":
         return mdp.states
     found = list(mdp.states)
-    for label, holds in reversed(mdp.labels.items()):
+    for label, holds in reversed(list(mdp.labels.items())):
         for s in np.flatnonzero(holds).tolist():
             found[s] = label
     return tuple(found)
