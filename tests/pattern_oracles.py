@@ -1,4 +1,4 @@
-"""Slow and obviously right: match a pattern by trying every way, and enumerate strategies that remember the automaton."""
+"""Slow and obviously right: match by trying every way, enumerate strategies with an automaton's memory, count cases."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import oracles
+from waypost.model import MDP
 from waypost.patterns import ANY_STEP, ANYTHING, Other, Pattern, step
 from waypost.patterns.declare import PAIRED, absence, exactly, existence, init
 from waypost.patterns.tree import Both, Either, Not, Repeat, Sequence, Step, Template
@@ -143,3 +144,53 @@ def importance(options, goal, accepted, scope) -> tuple[Fraction, Fraction]:
         found = [(reached, via) for reached, via in found if reached == best]
     ratios = [via / reached for reached, via in found]
     return min(ratios), max(ratios)
+
+
+def tree_of(log: list[list[str]]):
+    """Model whose runs are exactly the cases of a log: one state per beginning of a case, labelled by its activity."""
+    beginnings: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {("start",): {}}
+    for case in log:
+        word = ("start", *case)
+        for k in range(1, len(word)):
+            onward = beginnings.setdefault(word[:k], {})
+            onward[word[: k + 1]] = onward.get(word[: k + 1], 0) + 1
+            beginnings.setdefault(word[: k + 1], {})
+    name = {word: f"{k}: {word[-1]}" for k, word in enumerate(beginnings)}
+    labels: dict[str, list[str]] = {}
+    for word in beginnings:
+        labels.setdefault(word[-1], []).append(name[word])
+    choices = {
+        name[word]: {"on": {name[w]: Fraction(n, sum(onward.values())) for w, n in onward.items()}} if onward else {}
+        for word, onward in beginnings.items()
+    }
+    return MDP.from_dict(choices, initial=name["start",], labels=labels)
+
+
+def holds(template: str, a: str, b: str, case: list[str]) -> bool:
+    """Whether a case fulfils a Declare template, in plain words."""
+    at_a = [i for i, e in enumerate(case) if e == a]
+    at_b = [i for i, e in enumerate(case) if e == b]
+    has_a, has_b = bool(at_a), bool(at_b)
+
+    def between(i: int, j: int) -> list[str]:
+        return case[i + 1 : j]
+
+    plain = {
+        "choice": has_a or has_b,
+        "exclusive_choice": has_a != has_b,
+        "responded_existence": not has_a or has_b,
+        "coexistence": has_a == has_b,
+        "not_coexistence": not (has_a and has_b),
+        "response": all(any(j > i for j in at_b) for i in at_a),
+        "alternate_response": all(any(j > i and a not in between(i, j) for j in at_b) for i in at_a),
+        "chain_response": all(i + 1 in at_b for i in at_a),
+        "precedence": all(any(i < j for i in at_a) for j in at_b),
+        "alternate_precedence": all(any(i < j and b not in between(i, j) for i in at_a) for j in at_b),
+        "chain_precedence": all(j - 1 in at_a for j in at_b),
+        "not_succession": not any(i < j for i in at_a for j in at_b),
+        "not_chain_succession": not any(i + 1 in at_b for i in at_a),
+    }
+    if template in plain:
+        return plain[template]
+    kind = template.removesuffix("succession")  # "", "alternate_" or "chain_"
+    return plain[f"{kind}response"] and plain[f"{kind}precedence"]

@@ -1,11 +1,11 @@
 """Decisions that matter: what each action is worth, how often one is asked, and what the wrong one costs.
 
-With ``vmax`` the greatest probability of the target ``t``, an action is worth ``Q(s, a) = sum_y P(s, a, y) vmax(y)``: it
-is taken, and then everybody does their best. What a strategy loses is the sum of what it loses by its decisions,
+With ``vmax`` the greatest probability of the target ``t``, an action is worth ``Q(s, a) = sum_y P(s, a, y) vmax(y)``:
+it is taken, and then everybody does their best. What a strategy loses is the sum of what it loses by its decisions,
 
-    vmax(s0) - v(s0) = sum_s visits(s) sum_a strategy(s, a) (vmax(s) - Q(s, a))  +  what it loses by going round for ever
+    vmax(s0) - v(s0) = sum_s visits(s) sum_a strategy(s, a) (vmax(s) - Q(s, a))  +  idle
 
-with ``visits`` the expected number of visits before the target.
+with ``visits`` the expected number of visits before the target, and ``idle`` what it loses by going round for ever.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy.sparse.linalg import splu
 
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
-from waypost.model import MDP, Strategy, Target, describe_target, unfolded_chain
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain
 from waypost.solve.reachability import Reach
 
 Floats = NDArray[np.float64]
@@ -135,7 +135,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
         _decision(mdp, s, worth, best, played, visits.reshape(played.memory, -1)[:, s], likely)
         for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
     ]
-    reached = _reached(chain, start, spread, visits)
+    reached = _reached(start, spread, visits)
     if strategy is None:
         reached = float(best[mdp.initial])
     lost = best[mdp.initial] - reached
@@ -189,7 +189,7 @@ def expected_visits(chain: csr_array, start: int, target: Mask) -> Floats:
     array([2. , inf, 0.5])
     """
     n = chain.shape[0]
-    leaving = csr_array(chain.multiply((~target)[:, None]))
+    leaving = stopped_chain(chain, target)
     seen = _reached_states(leaving, start)
     count, part = connected_components(leaving, directed=True, connection="strong")
     source, goal = leaving.nonzero()
@@ -223,8 +223,7 @@ def _reached_states(chain: csr_array, start: int) -> Mask:
 def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Floats:
     """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
 
-    ``x = P x`` outside the state and the target, 1 in the state, 0 in the target: one factor for all states, each of them
-    cut out by a small correction: ``x(start) = N[start, copies] N[copies, copies]^-1 1``.
+    One factor for all states, ``N = (I - P)^-1``: the probability is ``N[start, copies] N[copies, copies]^-1 1``.
     """
     visits = expected_visits(chain, start, target)
     inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
@@ -240,7 +239,7 @@ def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Flo
             met[k] = 1.0
         elif np.isinf(visits[copies]).any():
             cut = np.isin(np.arange(len(target)), copies)
-            ends = expected_visits(csr_array(chain.multiply((~cut)[:, None])), start, target | cut)
+            ends = expected_visits(stopped_chain(chain, cut), start, target | cut)
             met[k] = min(1.0, ends[copies].sum())
         elif len(copies) and lu is not None:
             unit = np.zeros((len(inner), len(copies)))
@@ -251,6 +250,6 @@ def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Flo
     return met
 
 
-def _reached(chain: csr_array, start: int, target: Mask, visits: Floats) -> float:
+def _reached(start: int, target: Mask, visits: Floats) -> float:
     """Probability of the target."""
     return float(1.0 if target[start] else min(1.0, visits[target].sum()))

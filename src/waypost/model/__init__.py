@@ -4,7 +4,7 @@ from waypost.model.automaton import Automaton
 from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
-from waypost.model.strategy import Strategy, induced_chain, one_hot, unfolded_chain
+from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain
 
 __all__ = [
     "FINAL",
@@ -19,5 +19,6 @@ __all__ = [
     "describe_target",
     "induced_chain",
     "one_hot",
+    "stopped_chain",
     "unfolded_chain",
 ]

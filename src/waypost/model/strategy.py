@@ -149,6 +149,14 @@ def unfolded_chain(strategy: Strategy) -> csr_array:
     return csr_array((np.concatenate(steps), places), shape=(size, size))
 
 
+def stopped_chain(chain: csr_array, ends: NDArray[np.bool_]) -> csr_array:
+    """Chain whose `ends` are not left; no arrow of them remains, not even with probability 0."""
+    rows = chain.multiply((~ends)[:, None])
+    found = csr_array(rows)
+    found.eliminate_zeros()
+    return found
+
+
 def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
     """(M, S) the mode after entering a state, from the changes given by name."""
     modes, changes = given["modes"], given["update"]

@@ -1,7 +1,7 @@
 """The Declare templates of process mining, as patterns.
 
-Pesic, Schonenberg, van der Aalst, *DECLARE: Full Support for Loosely-Structured Processes* (2007); the meaning is that of
-linear temporal logic on finite traces (Di Ciccio and Mecella 2015). An argument is a condition on one step.
+Pesic, Schonenberg, van der Aalst, *DECLARE: Full Support for Loosely-Structured Processes* (2007); the meaning is that
+of linear temporal logic on finite traces (Di Ciccio and Mecella 2015). An argument is a condition on one step.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ bits. What all good *and* all bad runs have tells nothing; so does what nobody h
 of the runs that have it takes its place.
 
 All pairs "A directly followed by B" and "A, later B" come at once from the matrix of expected visits; Declare templates
-are decided on the visits to A and B alone; longer segments are grown from the best while they say more than their parts.
-What restates a segment that tells more is left out.
+are decided on the visits to A and B alone; longer segments are grown from the best while they say more. What restates
+a segment that tells more is left out.
 """
 
 from __future__ import annotations
@@ -234,8 +234,8 @@ class Search:
     def _direct(self) -> Iterator[Candidate]:
         """All pairs "A directly followed by B" at once.
 
-        Leaving out the arrows ``E`` from A to B is a change of low rank: with ``x`` in A, the first time such an arrow is
-        taken starts in ``start N_A (I + E N_A)^-1``.
+        Leaving out the arrows ``E`` from A to B is a change of low rank: the first time such an arrow is taken starts
+        in ``start N_A (I + E N_A)^-1``, a row over A.
         """
         runs = self.runs
         steps = runs.steps.toarray()

@@ -25,8 +25,8 @@ ENVIRONMENT = "env"  # the action by which a model of a log decides who moves ne
 def silent_states(mdp: MDP, by: By) -> Mask:
     """(S,) states that are no steps of their own.
 
-    By activity, these are the states in which a model that was learned from a log has only decided who moves next: every
-    choice that leads there is called ``env``. By state there are none.
+    By activity, these are the states in which a model that was learned from a log has only decided who moves next:
+    every choice that leads there is called ``env``. By state there are none.
     """
     if by not in ("state", "activity"):
         raise WaypostError(f"runs are read by 'state' or by 'activity', not by {by!r}")

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu, spsolve
 
 from waypost.errors import UndefinedImportanceError, WaypostError
-from waypost.model import MDP, Automaton, Strategy, unfolded_chain
+from waypost.model import MDP, Automaton, Strategy, stopped_chain, unfolded_chain
 from waypost.patterns.letters import By, activities, silent_states
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class Runs:
         seen, ends = _ends(chain, first, wins)
         kept = np.flatnonzero(seen)
         silent = np.tile(silent_states(mdp, by), strategy.memory)[kept]
-        moving = csr_array(chain[kept][:, kept].multiply((~ends[kept])[:, None]))
+        moving = stopped_chain(csr_array(chain[kept][:, kept]), ends[kept])
         exits = np.column_stack([wins[kept], ends[kept] & ~wins[kept]]).astype(float)
         read, unread = np.flatnonzero(~silent), np.flatnonzero(silent)
         steps, last = csr_array(moving[read][:, read]), exits[read]
@@ -110,8 +110,8 @@ class Runs:
         `letter` is that of every name; ``letter[activity]`` that of every state.
         """
         read, modes = letter[self.activity], automaton.n_states
-        source, goal = self.steps.nonzero()
-        step = np.asarray(self.steps[source, goal]).reshape(-1)
+        arrows = self.steps.tocoo()
+        (source, goal), step = arrows.coords, arrows.data
         mode = np.repeat(np.arange(modes), len(source))
         rows = np.tile(source, modes) * modes + mode
         columns = np.tile(goal, modes) * modes + automaton.step[mode, np.tile(read[goal], modes)]
@@ -158,7 +158,7 @@ class Watched:
 
 def _ends(chain: csr_array, first: int, target: Mask) -> tuple[Mask, Mask]:
     """States that are visited, and states in which runs end: target states, and parts that are never left."""
-    leaving = csr_array(chain.multiply((~target)[:, None]))
+    leaving = stopped_chain(chain, target)
     seen = np.zeros(len(target), bool)
     seen[breadth_first_order(leaving, first, return_predecessors=False)] = True
     count, part = connected_components(leaving, directed=True, connection="strong")
@@ -167,5 +167,5 @@ def _ends(chain: csr_array, first: int, target: Mask) -> tuple[Mask, Mask]:
     closed[part[source[part[source] != part[goal]]]] = False
     ends = target | closed[part]
     seen[:] = False
-    seen[breadth_first_order(csr_array(leaving.multiply((~ends)[:, None])), first, return_predecessors=False)] = True
+    seen[breadth_first_order(stopped_chain(leaving, ends), first, return_predecessors=False)] = True
     return seen, ends

@@ -1,7 +1,7 @@
 """The usual ways to the target: the most probable runs of a strategy, loops folded.
 
-Under one strategy the most probable runs are the shortest walks with lengths ``-log p``; they are found best first, with
-the probability of the best way on from each state as the guide (A*). Runs that differ only in how often a part is
+Under one strategy the most probable runs are the shortest walks with lengths ``-log p``; they are found best first,
+with the probability of the best way on from each state as the guide (A*). Runs that differ only in how often a part is
 repeated, or in states that go by the same name, are one way. Its share is exact: that of the pattern it is.
 """
 
@@ -20,7 +20,7 @@ from waypost.errors import PathError, UndefinedImportanceError
 from waypost.importance import PathImportance, path_importance
 from waypost.importance.decisions import best_strategy
 from waypost.importance.results import Scope
-from waypost.model import MDP, Strategy, Target, describe_target, unfolded_chain
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import By, activities, silent_states
 from waypost.patterns.runs import Runs
@@ -154,12 +154,11 @@ class _Taken:
 
 
 def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float, Ints]]:
-    """Runs to the target, as states, with their probabilities: the most probable first, without end if there is none."""
+    """Runs to the target, as states, with their probabilities: the most probable first, for ever if there are loops."""
     n = strategy.mdp.n_states
     chain = unfolded_chain(strategy)
     wins = np.tile(target, strategy.memory)
-    moving = csr_array(chain.multiply((~wins)[:, None]))
-    moving.eliminate_zeros()
+    moving = stopped_chain(chain, wins)
     lengths = moving.copy()
     lengths.data = np.maximum(-np.log(moving.data), 1e-300)  # a stored 0 would be no arrow
     ends = np.flatnonzero(wins)
