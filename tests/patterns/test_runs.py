@@ -15,9 +15,9 @@ from pattern_oracles import holds, patterns, tree_of
 from strategies import mdps
 from waypost.patterns import parse, step
 from waypost.patterns.declare import PAIRED
-from waypost.patterns.finding import Search, _in_a_row, _template
 from waypost.patterns.language import automaton_of
 from waypost.patterns.runs import Runs
+from waypost.patterns.search import Search, _in_a_row, _template
 from waypost.patterns.ways import folded, walks
 
 CASES = st.lists(st.sampled_from("ABC"), min_size=0, max_size=5)

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, vstack
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
 from waypost.importance.results import Bounds, Scope, Side
-from waypost.importance.states import Progress, Question, answer, plain
+from waypost.importance.states import Progress, Question, plain, state_importance
 from waypost.model import MDP, TARGET, Automaton, Letters, Product, Strategy, Target
 from waypost.model.checking import frozen
 
@@ -110,8 +110,8 @@ def choice_importance(
     choices = np.flatnonzero(~base.target[mdp.choice_state])
     halves = Split.of(mdp, base.target)
     inner: Scope = halves.lifted(scope) if isinstance(scope, Strategy) else scope
-    question = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
-    found = answer(question, halves.middle[choices], "importance", progress)
+    names = [halves.mdp.states[s] for s in halves.middle[choices].tolist()]
+    found = state_importance(halves.mdp, target=TARGET, scope=inner, states=names, exact=exact, progress=progress)
 
     def witness(choice: int, side: Side) -> Strategy:
         if isinstance(scope, Strategy):
@@ -169,7 +169,10 @@ class Split:
             first[~ones] = mdp.exact[kept]
             first[ones] = mdp.exact[0] * 0 + 1
             exact = np.concatenate([first, mdp.exact[~kept]])
-        names = [f"{mdp.states[mdp.choice_state[c]]} / {mdp.actions[c]} (taken)" for c in split.tolist()]
+        taken = " (taken)"
+        while any(name.endswith(taken) for name in mdp.states):  # names must stay unique
+            taken += "'"
+        names = [f"{mdp.states[mdp.choice_state[c]]} / {c}{taken}" for c in split.tolist()]
         found = MDP(
             transitions=csr_array(vstack([upper, lower], format="csr")),
             first_choice=frozen(np.concatenate([mdp.first_choice, mdp.n_choices + 1 + np.arange(len(split))])),
