@@ -32,6 +32,7 @@ def _named(meaning: Callable[..., Pattern]) -> Callable[..., Pattern]:
 def existence(a: Pattern, n: int = 1) -> Pattern:
     """`a` occurs at least `n` times.
 
+    >>> from waypost.patterns import step
     >>> str(existence(step("Call"), 2))
     'existence(Call, 2)'
     """
@@ -173,6 +174,7 @@ TEMPLATES = (*COUNTED, "init", *PAIRED)
 def template(name: str, arguments: list[Pattern], number: int | None = None) -> Pattern:
     """Template by name, as text has it: ``response(A, B)``, ``existence(A, 2)``.
 
+    >>> from waypost.patterns import step
     >>> str(template("init", [step("Submit")]))
     'init(Submit)'
     """
