@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from waypost.model import Automaton
 from waypost.patterns.declare import PAIRED, choice, existence
 from waypost.patterns.language import automaton_of
-from waypost.patterns.runs import Runs
+from waypost.patterns.runs import Runs, Watched
 from waypost.patterns.tree import ANYTHING, Pattern, Step, step
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,7 @@ ROUNDING = 1e-14
 MORE = 1.05  # a longer segment must tell so many times what its parts tell
 SAME = 0.9  # two segments whose occurrences correlate more than this say the same
 GENUINE = 0.5  # of the runs that fulfil a template, so many must do so because of what happens in them
+FEW = 40  # so many states are watched with dense matrices; with more, all steps are looked at with sparse ones
 BEAM = 12  # segments that are grown at a time
 LONGEST = 5  # steps of a segment
 SYMMETRIC = ("coexistence", "not_coexistence")
@@ -157,7 +158,12 @@ class Search:
                 kinds = (*ORDERED, *SYMMETRIC) if a < b else ORDERED
                 own = np.concatenate([self.states[a], self.states[b]])
                 letter = np.repeat([0, 1], [len(self.states[a]), len(self.states[b])])
-                watched = self.runs.watched(own)
+                watched: Runs | Watched = self.runs
+                if len(own) <= FEW:
+                    watched = self.runs.watched(own)
+                else:
+                    letter = np.full(len(self.states), 2)
+                    letter[[a, b]] = 0, 1
                 self._count(len(kinds))
                 for kind in kinds:
                     match = watched.shares(_template(kind), letter)
@@ -199,8 +205,8 @@ class Search:
         automaton = _segment(tuple(order.index(k) for k in steps), gaps)
         letter = np.full(len(self.states), len(order))
         letter[order] = np.arange(len(order))
-        if all(gaps):
-            own = np.concatenate([self.states[k] for k in order])
+        own = np.concatenate([self.states[k] for k in order])
+        if all(gaps) and len(own) <= FEW:
             return self.runs.watched(own).shares(automaton, letter[self.runs.activity[own]])
         return self.runs.shares(automaton, letter)
 
