@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from waypost import report
     from waypost.cases import case
     from waypost.environments import count_mdp, explore, rollouts
     from waypost.errors import WaypostError
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
         ChoiceImportance,
         Decisions,
         Explanation,
+        Kind,
         PathImportance,
+        Question,
         StateImportance,
+        Witnesses,
         absolute_importance,
         choice_importance,
         decisions,
@@ -48,12 +52,15 @@ __all__ = [
     "ChoiceImportance",
     "Decisions",
     "Explanation",
+    "Kind",
     "PathImportance",
     "Pattern",
     "PatternImportance",
+    "Question",
     "StateImportance",
     "Strategy",
     "WaypostError",
+    "Witnesses",
     "absolute_importance",
     "bootstrap",
     "case",
@@ -72,6 +79,7 @@ __all__ = [
     "read_log",
     "read_mdp",
     "read_strategy",
+    "report",
     "rollouts",
     "state_importance",
     "success_after",
@@ -108,10 +116,14 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("waypost")
+    if name == "report":
+        return importlib.import_module("waypost.report")
     if name not in __all__:
         raise AttributeError(f"module 'waypost' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME.get(name, "waypost.importance")), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

@@ -18,8 +18,8 @@ import pytest
 from formats.models import assert_same
 from waypost.cases import ex1, loan
 from waypost.errors import WaypostError
-from waypost.formats import prism_text, read_mdp, read_symbolic, write_drn, write_explicit, write_json, write_umb
-from waypost.formats.umb import _files
+from waypost.formats import drn, explicit, jsonfile, prism, read_mdp, read_symbolic, umb
+from waypost.formats.umb_writer import _files
 from waypost.model import MDP
 
 NUMBERS = b"0 -1 1e999 1e999999999 999999999999999999999 0.5 1/0 1/3 nan inf --1".split()
@@ -31,7 +31,7 @@ VALUED = MDP.from_dict(
 
 
 def umb_bytes(mdp: MDP, tmp_path) -> bytes:
-    write_umb(mdp, tmp_path / "seed.umb")
+    umb.write(mdp, tmp_path / "seed.umb")
     return (tmp_path / "seed.umb").read_bytes()
 
 
@@ -41,9 +41,9 @@ def seeds(kind: str, tmp_path) -> list[bytes]:
         packed = [umb_bytes(mdp, tmp_path) for mdp in models]
         return [gzip.decompress(content) for content in packed]
     if kind in ("tra", "sta", "lab"):
-        write_explicit(VALUED, tmp_path / "model.tra")
+        explicit.write(VALUED, tmp_path / "model.tra")
         return [(tmp_path / f"model.{kind}").read_bytes()]
-    write = {"json": write_json, "drn": write_drn, "prism": prism_text}[kind]
+    write = {"json": jsonfile.dumps, "drn": drn.dumps, "prism": prism.dumps}[kind]
     return [write(mdp).encode() for mdp in models]
 
 

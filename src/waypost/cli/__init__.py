@@ -63,17 +63,26 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:
-        error.show()
+        _tell(error.format_message())
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            click.echo(f"see {error.ctx.command_path} --help", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
         click.echo(f"waypost: interrupted{f': {stop}' if str(stop) else ''}", err=True)
         sys.exit(130)
     except WaypostError as error:
-        # names come from other people's files: what would break the line or drive the terminal is spelt out
-        said = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(error))
-        click.echo(f"waypost: {said}", err=True)
+        _tell(str(error))
         sys.exit(2)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
         sys.exit(0)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _tell(message: str) -> None:
+    """Say in one line what is wrong.
+
+    Names come from other people's files: what would break the line or drive the terminal is spelt out.
+    """
+    said = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+    click.echo(f"waypost: {said}", err=True)

@@ -24,6 +24,8 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     """Time Waypost and Storm side by side, on the same models, in one run; print ratios.
 
     A full run takes some minutes and wants a quiet machine. The exit code is 1 if the tools disagree anywhere.
+
+    Example: waypost bench --quick --no-storm
     """
     from waypost.paper.bench import Plan, data_folder, growth, names, run, storm
     from waypost.paper.bench.machine import machine
@@ -59,10 +61,10 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
 
 def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
+    from waypost.report.table import fitted_table
 
     console = Console()
     console.print(Text(", ".join(f"{key} {value}" for key, value in facts.items())))
@@ -71,9 +73,6 @@ def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> Non
         (EXPONENTS, [exponent_cells(one) for one in growths], "Growth: seconds ~ transitions ^ exponent"),
     ):
         if lines:
-            table = Table(*head, title=title, title_justify="left")
-            for line in lines:
-                table.add_row(*map(Text, line))
-            console.print(table)
+            console.print(fitted_table(console, head, lines, words=len(head) - 1, title=title))
     for note in notes:
         console.print(Text(note))

@@ -46,3 +46,15 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
     finally:
         if running:
             bar.stop()
+
+
+@contextmanager
+def status(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Give a callback that says on standard error how far work is, where somebody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(text) as shown:
+        yield lambda said: shown.update(f"{text}: {said}")

@@ -1,10 +1,16 @@
 """The paper, importance of states and paths; and what follows from it: choices, decisions, what-ifs."""
 
+from waypost.importance.asking import (
+    absolute_importance,
+    explain,
+    group_importance,
+    path_importance,
+    state_importance,
+)
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.decisions import Decision, Decisions, decisions
-from waypost.importance.paths import path_importance
-from waypost.importance.results import Bounds, Explanation, PathImportance, Scope, StateImportance
-from waypost.importance.states import absolute_importance, explain, group_importance, state_importance
+from waypost.importance.question import Question, Scope
+from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses
 from waypost.importance.whatifs import SuccessAfter, SuccessWithout, success_after, success_without, without
 
 __all__ = [
@@ -13,11 +19,14 @@ __all__ = [
     "Decision",
     "Decisions",
     "Explanation",
+    "Kind",
     "PathImportance",
+    "Question",
     "Scope",
     "StateImportance",
     "SuccessAfter",
     "SuccessWithout",
+    "Witnesses",
     "absolute_importance",
     "choice_importance",
     "decisions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from waypost.errors import LogError, require
 from waypost.logs.files import open_binary
 from waypost.logs.log import ACTIVITY, CASE, OFFSET, TIME
 from waypost.logs.times import parse_times
+
+Classifiers = dict[str, tuple[str, ...]]  # the columns that together name an activity, by the name of the classifier
 
 
 class _Columns:
@@ -45,8 +48,8 @@ class _Columns:
         return column
 
 
-def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
-    """Events of an XES or XES.gz file as a DataFrame in the file's order, with notes on what was left out.
+def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
+    """Events of an XES or XES.gz file as a DataFrame in the file's order, notes on what was left out, classifiers.
 
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
     """
@@ -55,9 +58,13 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
     lengths: list[int] = []
     lines: list[int] = []
     stray = 0
+    classifiers: Classifiers = {}
     for kind, element in _elements(path):
         if kind == "stray":
             stray += 1
+            continue
+        if kind == "classifier":
+            classifiers |= _classifier(element)
             continue
         before = len(lines)
         for child in element:
@@ -87,11 +94,11 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)
-    return frame, _notes(stray, int((count == 0).sum()))
+    return frame, _notes(stray, int((count == 0).sum())), classifiers
 
 
 def _elements(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield ("trace", element) and ("stray", event outside any trace), one at a time, freeing what has been seen.
+    """Yield ("trace", element), ("stray", event outside any trace) and ("classifier", element), freeing what was seen.
 
     lxml's limits stay on (``huge_tree=False``): they bound depth, single texts and entities, not the size of the file.
     """
@@ -125,13 +132,22 @@ def _elements(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _passed(root: Any, last: Any) -> Iterator[tuple[str, Any]]:
-    """Free the children of `root` up to `last`, and yield the events among them."""
+    """Free the children of `root` up to `last`, and yield the events and classifiers among them."""
     while len(root) and root[0] is not last:
-        if root[0].tag.rpartition("}")[2] == "event":
-            yield "stray", root[0]
+        tag = root[0].tag.rpartition("}")[2]
+        if tag in ("event", "classifier"):
+            yield ("stray" if tag == "event" else tag), root[0]
         del root[0]
     if last is not None:
         last.clear()
+
+
+def _classifier(element: Any) -> Classifiers:
+    """Name and keys of an event classifier; keys with blanks in them are quoted."""
+    name, keys = element.get("name"), element.get("keys")
+    if not name or not keys or element.get("scope", "event") != "event":
+        return {}
+    return {name: tuple(quoted or plain for quoted, plain in re.findall(r"'([^']*)'|(\S+)", keys))}
 
 
 def _check_root(root: Any, path: Path) -> None:

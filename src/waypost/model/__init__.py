@@ -5,6 +5,7 @@ from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
 from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain
+from waypost.model.valuations import StateNames, Variable
 
 __all__ = [
     "FINAL",
@@ -14,8 +15,10 @@ __all__ = [
     "Automaton",
     "Letters",
     "Product",
+    "StateNames",
     "Strategy",
     "Target",
+    "Variable",
     "describe_target",
     "induced_chain",
     "one_hot",
