@@ -7,9 +7,10 @@ is passing the state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,12 @@ from scipy.sparse import csr_array, vstack
 
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
-from waypost.importance.results import Bounds, Scope, Side
-from waypost.importance.states import Progress, Question, plain, state_importance
+from waypost.importance.asking import ask_states
+from waypost.importance.between import attaining
+from waypost.importance.passing import Side, witness
+from waypost.importance.question import Question, Scope, ScopeName, plain
+from waypost.importance.results import Bounds, Number, present
+from waypost.importance.sweeps import Progress
 from waypost.model import MDP, TARGET, Automaton, Letters, Product, Strategy, Target
 from waypost.model.checking import frozen
 
@@ -34,12 +39,12 @@ class ChoiceImportance:
 
     mdp: MDP
     target: str  # as a person would write it
-    scope: Literal["all", "optimal", "strategy"]
+    scope: ScopeName
     choices: NDArray[np.int64]  # (n,)
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
     ties: tuple[str, ...] = ()
-    find_witness: Callable[[int, Side], Strategy] | None = field(default=None, repr=False)
+    question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
         return f"ChoiceImportance(for {self.target}, scope={self.scope!r}, choices={len(self.choices)})"
@@ -73,14 +78,14 @@ class ChoiceImportance:
         index = pandas.MultiIndex.from_tuples(self.names, names=["state", "action"])
         return pandas.DataFrame({"lower": list(self.lower), "upper": list(self.upper)}, index=index)
 
-    def witness(self, name: tuple[str, str], side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the choice *is* that bound."""
-        if side not in ("lower", "upper"):
-            raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
-        k = self._position(name)
-        if self.find_witness is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(int(self.choices[k]), side)
+    def witness(self, name: tuple[str, str], side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of the choice *is* a bound, or a value between the two.
+
+        As `StateImportance.witness`; its bit of memory is whether the choice was taken.
+        """
+        bounds, question = self[name], present(self.question)
+        find = partial(_witness, question, int(self.choices[self._position(name)]))
+        return attaining(question, bounds, find, side, value)
 
     def _position(self, name: tuple[str, str]) -> int:
         state, action = name
@@ -107,20 +112,12 @@ def choice_importance(
     {'Apply': 1.0}
     """
     base = Question.of(mdp, target=target, scope=scope, exact=exact)
-    choices = np.flatnonzero(~base.target[mdp.choice_state])
-    halves = Split.of(mdp, base.target)
+    choices = np.flatnonzero(~base.target_states[mdp.choice_state])
+    halves = Split.of(mdp, base.target_states)
     inner: Scope = halves.lifted(scope) if isinstance(scope, Strategy) else scope
     names = [halves.mdp.states[s] for s in halves.middle[choices].tolist()]
-    found = state_importance(halves.mdp, target=TARGET, scope=inner, states=names, exact=exact, progress=progress)
-
-    def witness(choice: int, side: Side) -> Strategy:
-        if isinstance(scope, Strategy):
-            return scope
-        letter = (np.arange(mdp.n_choices) == choice).astype(np.int64)
-        product = Product.of(mdp, SEEN, Letters(np.zeros(mdp.n_states, np.int64), letter), base.target)
-        asked = Question.of(product.mdp, target=TARGET, scope=scope, exact=exact)
-        return product.projected(asked.witness(product.decided, side, "importance"))
-
+    asked = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
+    found = ask_states(asked, names, progress=progress)
     return ChoiceImportance(
         mdp=mdp,
         target=base.name,
@@ -129,8 +126,19 @@ def choice_importance(
         lower=found.lower,
         upper=found.upper,
         ties=base.ties,
-        find_witness=witness,
+        question=base,
     )
+
+
+def _witness(question: Question, choice: int, side: Side) -> Strategy:
+    """Strategy in scope that attains a bound of a choice."""
+    if isinstance(question.scope, Strategy):
+        return question.scope
+    mdp = question.mdp
+    letters = Letters(np.zeros(mdp.n_states, np.int64), (np.arange(mdp.n_choices) == choice).astype(np.int64))
+    product = Product.of(mdp, SEEN, letters, question.target_states)
+    inner = Question.of(product.mdp, target=TARGET, scope=question.scope, exact=question.exact)
+    return product.projected(witness(inner, product.decided, side))
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,4 +201,5 @@ class Split:
             tuple(np.concatenate([mode, ones]) for mode in strategy.modes),
             np.concatenate([strategy.update, same], axis=1),
             strategy.start,
+            strategy.toss,
         )

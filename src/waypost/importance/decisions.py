@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, identity
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu
 
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
-from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve.reachability import Reach
 
 Floats = NDArray[np.float64]
@@ -127,7 +127,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     worth[reach.conserving[0]] = best[mdp.choice_state][reach.conserving[0]]
     chain = unfolded_chain(played)
     spread = np.tile(wanted, played.memory)
-    start = played.start * mdp.n_states + mdp.initial
+    start = unfolded_start(played)
     visits = expected_visits(chain, start, spread)
     asked = np.flatnonzero((np.diff(mdp.first_choice) > 1) & ~wanted)
     met = _met(chain, start, spread, asked, mdp.n_states)
@@ -135,7 +135,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
         _decision(mdp, s, worth, best, played, visits.reshape(played.memory, -1)[:, s], likely)
         for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
     ]
-    reached = _reached(start, spread, visits)
+    reached = min(1.0, float(visits[spread].sum()))
     if strategy is None:
         reached = float(best[mdp.initial])
     lost = best[mdp.initial] - reached
@@ -181,11 +181,11 @@ def _best_strategy(mdp: MDP, reach: Reach) -> Strategy:
     return Strategy.deterministic_of(mdp, choice)
 
 
-def expected_visits(chain: csr_array, start: int, target: Mask) -> Floats:
+def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
     """(n,) expected number of visits to each state before the target, itself included; ``inf`` where one stays.
 
     >>> chain = csr_array(np.array([[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]]))
-    >>> expected_visits(chain, 0, np.array([False, False, True]))
+    >>> expected_visits(chain, np.array([1.0, 0.0, 0.0]), np.array([False, False, True]))
     array([2. , inf, 0.5])
     """
     n = chain.shape[0]
@@ -199,31 +199,25 @@ def expected_visits(chain: csr_array, start: int, target: Mask) -> Floats:
     inner = np.flatnonzero(seen & ~stays & ~target)
     visits = np.zeros(n)
     visits[seen & stays] = np.inf
-    if target[start] or stays[start]:
-        visits[start] = np.inf if stays[start] else 1.0
-        return visits
-    steps = csr_array(leaving[inner][:, inner])
-    lu = splu(csc_array((identity(len(inner), format="csr") - steps).T))
-    first = np.zeros(len(inner))
-    first[np.searchsorted(inner, start)] = 1.0
-    visits[inner] = lu.solve(first)
+    if len(inner):
+        steps = csr_array(leaving[inner][:, inner])
+        visits[inner] = splu(csc_array((identity(len(inner), format="csr") - steps).T)).solve(start[inner])
     ends = np.flatnonzero(seen & target)
-    visits[ends] = leaving[inner][:, ends].T @ visits[inner]
+    visits[ends] = start[ends] + leaving[inner][:, ends].T @ visits[inner]
     return visits
 
 
-def _reached_states(chain: csr_array, start: int) -> Mask:
-    from scipy.sparse.csgraph import breadth_first_order
-
+def _reached_states(chain: csr_array, start: Floats) -> Mask:
     seen = np.zeros(chain.shape[0], bool)
-    seen[breadth_first_order(chain, start, return_predecessors=False)] = True
+    for first in np.flatnonzero(start):
+        seen[breadth_first_order(chain, first, return_predecessors=False)] = True
     return seen
 
 
-def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Floats:
+def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> Floats:
     """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
 
-    One factor for all states, ``N = (I - P)^-1``: the probability is ``N[start, copies] N[copies, copies]^-1 1``.
+    One factor for all states, ``N = (I - P)^-1``: the probability is ``start N[:, copies] N[copies, copies]^-1 1``.
     """
     visits = expected_visits(chain, start, target)
     inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
@@ -235,9 +229,7 @@ def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Flo
     for k, s in enumerate(asked.tolist()):
         copies = np.arange(s, len(target), n)
         copies = copies[visits[copies] > 0]
-        if start in copies:
-            met[k] = 1.0
-        elif np.isinf(visits[copies]).any():
+        if np.isinf(visits[copies]).any():
             cut = np.isin(np.arange(len(target)), copies)
             ends = expected_visits(stopped_chain(chain, cut), start, target | cut)
             met[k] = min(1.0, ends[copies].sum())
@@ -246,10 +238,5 @@ def _met(chain: csr_array, start: int, target: Mask, asked: Ints, n: int) -> Flo
             unit[place[copies], np.arange(len(copies))] = 1.0
             column = lu.solve(unit)
             weights = np.linalg.solve(column[place[copies]], np.ones(len(copies)))
-            met[k] = min(1.0, column[place[start]] @ weights)
+            met[k] = min(1.0, start[inner] @ column @ weights)
     return met
-
-
-def _reached(start: int, target: Mask, visits: Floats) -> float:
-    """Probability of the target."""
-    return float(1.0 if target[start] else min(1.0, visits[target].sum()))

@@ -210,7 +210,7 @@ class StateImportance(ByState[Bounds]):
         >>> state_importance(loan(), target="Granted", scope=even, exact=True)["Application"]
         Bounds(lower=Fraction(1, 2), upper=Fraction(1, 2))
         """
-        position, question = self.position(state), _present(self.question)
+        position, question = self.position(state), present(self.question)
         only, absolute = np.arange(self.mdp.n_states) == self.asked[position], self.problem == "absolute"
         find = partial(witness, question, only, absolute=absolute)
         return attaining(question, self.at(position), find, side, value, absolute=absolute)
@@ -228,7 +228,7 @@ class StateImportance(ByState[Bounds]):
 
         if self.problem == "absolute":
             raise ArgumentError("reports are about importance; absolute importance stands beside it in `explain`")
-        return explanation_of(_present(self.question), {self.scope: self})
+        return explanation_of(present(self.question), {self.scope: self})
 
     def _repr_html_(self) -> str:
         from waypost.importance.reading import ranking
@@ -271,7 +271,7 @@ class PathImportance:
 
         As `StateImportance.witness`; its memory is how far the path was followed.
         """
-        question = _present(self.question)
+        question = present(self.question)
         return attaining(question, self.bounds, partial(path_witness, question, self.path), side, value)
 
     def summary(self) -> str:
@@ -379,7 +379,8 @@ _OVER = {
 }
 
 
-def _present(question: Question | None) -> Question:
+def present(question: Question | None) -> Question:
+    """Question that a result came from, where it still knows it."""
     if question is None:
         raise ArgumentError("this result was made without its model: it has no witnesses and no report")
     return question

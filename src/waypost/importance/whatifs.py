@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,8 +20,9 @@ from scipy.sparse import csr_array
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, require
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.choices import SEEN
+from waypost.importance.passing import bounds
+from waypost.importance.question import Question, plain
 from waypost.importance.results import Bounds, Number
-from waypost.importance.states import Question, plain, state_importance
 from waypost.model import FINAL, MDP, TARGET, Letters, Product, Strategy, Target, describe_target
 from waypost.model.checking import frozen
 from waypost.solve.elimination import eliminate
@@ -64,7 +65,7 @@ class SuccessWithout:
 
     mdp: MDP
     target: str
-    names: tuple[str, ...]
+    names: Sequence[str]
     best: NDArray[Any]  # (n,)
     reachability: Number
     under: NDArray[Any] | None = None  # (n,)
@@ -125,9 +126,9 @@ def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -
             met = Question.of(mdp, target=_names(mdp, only | wanted), scope=strategy, exact=exact)
         except UndefinedImportanceError:
             continue
-        passed = met.absolute(only)[1]
+        passed = bounds(met, only, absolute=True)[1]
         if passed > 0:
-            found[s] = plain(reached.absolute(only)[1] / passed)
+            found[s] = plain(bounds(reached, only, absolute=True)[1] / passed)
     return found
 
 
@@ -185,17 +186,17 @@ def success_without(
     under = None
     if groups is None:
         best = _every_state(mdp, reach)
-        labels = mdp.states
+        labels: Sequence[str] = mdp.states
         if strategy is not None:
-            passed = state_importance(mdp, target=names, scope=strategy, exact=exact).lower
-            under = _reached_under(mdp, names, strategy, exact=exact) * (1 - passed)
+            question = Question.of(mdp, target=names, scope=strategy, exact=exact)
+            under = plain(question.best) * (1 - question.states().lower)
     else:
         labels = tuple(groups)
         masks = [forbidden(mdp, members) for members in groups.values()]
         best = np.array([_forbidding(mdp, reach, *mask) for mask in masks], reach.arena.data.dtype)
         if strategy is not None:
             parts = [_avoided(mdp, wanted, *mask, strategy, exact=exact) for mask in masks]
-            under = _reached_under(mdp, names, strategy, exact=exact) * np.array(parts)
+            under = plain(Question.of(mdp, target=names, scope=strategy, exact=exact).best) * np.array(parts)
     highest = plain(reach.max.values[mdp.initial])
     return SuccessWithout(mdp, describe_target(names), labels, _plain_array(best, exact), highest, under)
 
@@ -301,12 +302,7 @@ def _avoided(mdp: MDP, target: Mask, states: Mask, choices: Mask, strategy: Stra
     letters = Letters(ends, (choices | states[mdp.choice_state]).astype(np.int64))
     product = Product.of(mdp, SEEN, letters, target)
     question = Question.of(product.mdp, target=TARGET, scope=product.lifted(strategy), exact=exact)
-    return plain(1 - question.bounds(product.decided)[1])
-
-
-def _reached_under(mdp: MDP, target: Target, strategy: Strategy, *, exact: bool) -> Any:
-    question = Question.of(mdp, target=target, scope=strategy, exact=exact)
-    return plain(question.absolute(np.arange(mdp.n_states) == mdp.initial)[1])
+    return plain(1 - bounds(question, product.decided)[1])
 
 
 def _plain_array(values: NDArray[Any], exact: bool) -> NDArray[Any]:

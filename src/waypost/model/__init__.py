@@ -4,7 +4,7 @@ from waypost.model.automaton import Automaton
 from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
-from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain
+from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.valuations import StateNames, Variable
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "one_hot",
     "stopped_chain",
     "unfolded_chain",
+    "unfolded_start",
 ]

@@ -160,7 +160,7 @@ class Product:
         """Strategy of the base, played in the product."""
         loops = self.mdp.labels[TARGET][self.mdp.choice_state]
         modes = tuple(frozen(np.where(loops, 1.0, mode[self.choice])) for mode in strategy.modes)
-        return Strategy(self.mdp, modes, frozen(strategy.update[:, self.state]), strategy.start)
+        return Strategy(self.mdp, modes, frozen(strategy.update[:, self.state]), strategy.start, strategy.toss)
 
     def projected(self, strategy: Strategy) -> Strategy:
         """Deterministic strategy of the product, played in the base with the automaton's state as memory.

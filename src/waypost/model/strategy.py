@@ -189,6 +189,14 @@ def unfolded_chain(strategy: Strategy) -> csr_array:
     return csr_array((np.concatenate(steps), places), shape=(size, size))
 
 
+def unfolded_start(strategy: Strategy) -> NDArray[np.float64]:
+    """(M S,) where the runs of a strategy begin in its `unfolded_chain`, as a distribution."""
+    start = np.zeros(strategy.memory * strategy.mdp.n_states)
+    for mode, chance in strategy.starts:
+        start[mode * strategy.mdp.n_states + strategy.mdp.initial] += float(chance)
+    return start
+
+
 def stopped_chain(chain: csr_array, ends: NDArray[np.bool_]) -> csr_array:
     """Chain whose `ends` are not left; no arrow of them remains, not even with probability 0."""
     rows = chain.multiply((~ends)[:, None])

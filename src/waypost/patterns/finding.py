@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from waypost.importance.decisions import best_strategy
-from waypost.importance.results import Scope
+from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.patterns.importance import PatternImportance, pattern_importance
 from waypost.patterns.letters import By

@@ -10,19 +10,83 @@ what passing a set of states is. So the bounds, the scopes and the witnesses are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from waypost.errors import NameUnknownError, PatternError, UndefinedImportanceError
-from waypost.importance.results import Number, Scope, Side
-from waypost.importance.states import Question, plain
-from waypost.model import MDP, TARGET, Product, Strategy, Target
+from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
+from waypost.importance.between import attaining
+from waypost.importance.passing import Side, bounds, witness
+from waypost.importance.question import Question, Scope, ScopeName, plain
+from waypost.importance.results import Bounds, Number
+from waypost.model import MDP, TARGET, Automaton, Product, Strategy, Target
 from waypost.patterns.letters import By, meaning, spelled
 from waypost.patterns.text import parse
 from waypost.patterns.tree import Pattern, Step
+
+Matches = Literal["always", "never", "sometimes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """A question and a pattern: the same question in the product of the model with the pattern's automaton."""
+
+    question: Question
+    pattern: Pattern
+    by: By
+    committed: bool
+
+    @cached_property
+    def model(self) -> MDP:
+        """The model; a committed pattern fixes the actions it names."""
+        return _committed(self.question, self.pattern) if self.committed else self.question.mdp
+
+    @cached_property
+    def product(self) -> Product:
+        """The model read by the automaton."""
+        automaton, letters = spelled(self.model, self.pattern, self.question.target_states, self.by)
+        product = Product.of(self.model, automaton, letters, self.question.target_states)
+        if not product.mdp.labels[TARGET].any():
+            raise UndefinedImportanceError(
+                f"no strategy that follows {str(self.pattern)!r} reaches {self.question.name}, so importance is "
+                f"undefined"
+            )
+        return product
+
+    @cached_property
+    def inner(self) -> Question:
+        """What is asked of the product."""
+        scope = self.question.scope
+        played: Scope = self.product.lifted(scope) if isinstance(scope, Strategy) else scope
+        return Question.of(self.product.mdp, target=TARGET, scope=played, exact=self.question.exact)
+
+    @property
+    def automaton(self) -> Automaton:
+        """Minimal automaton of the pattern."""
+        return self.product.reading.automaton
+
+    @property
+    def matches(self) -> Matches:
+        """Whether runs that reach the target match the pattern."""
+        accepted = self.product.accepted
+        if (accepted | ~self.product.mdp.labels[TARGET]).all():
+            return "always"
+        return "sometimes" if accepted.any() else "never"
+
+    def bounds(self) -> Bounds:
+        """Least and greatest importance of the pattern."""
+        return Bounds(*(plain(bound) for bound in bounds(self.inner, self.product.decided)))
+
+    def witness(self, side: Side) -> Strategy:
+        """Strategy in scope that attains a bound."""
+        question = self.question
+        if isinstance(question.scope, Strategy):
+            return question.scope
+        found = self.product.projected(witness(self.inner, self.product.decided, side))
+        return found if self.model is question.mdp else _played_in(question.mdp, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +99,13 @@ class PatternImportance:
     mdp: MDP
     target: str  # as a person would write it
     pattern: Pattern
-    scope: Literal["all", "optimal", "strategy"]
+    scope: ScopeName
     lower: Number
     upper: Number
-    matches: Literal["always", "never", "sometimes"]
+    matches: Matches
     automaton_states: int
     ties: tuple[str, ...] = ()  # "state/action" choices that were optimal only up to rounding; exact mode decides them
-    find_witness: Callable[[Side], Strategy] | None = field(default=None, repr=False)
+    inquiry: Inquiry | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
         return (
@@ -52,16 +116,19 @@ class PatternImportance:
     def __iter__(self) -> Iterator[Number]:
         return iter((self.lower, self.upper))
 
-    def witness(self, side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the pattern *is* that bound.
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return Bounds(self.lower, self.upper)
 
-        Its memory is the state of the pattern's automaton, and whether the question is decided.
+    def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of the pattern *is* a bound, or a value between the two.
+
+        As `StateImportance.witness`; its memory is the state of the pattern's automaton, and whether all is decided.
         """
-        if side not in ("lower", "upper"):
-            raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
-        if self.find_witness is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(side)
+        if self.inquiry is None:
+            raise ArgumentError("this result was made without its model: it has no witnesses")
+        return attaining(self.inquiry.question, self.bounds, self.inquiry.witness, side, value)
 
 
 def pattern_importance(
@@ -102,47 +169,27 @@ def pattern_importance(
     'always'
     """
     wanted = parse(pattern) if isinstance(pattern, str) else pattern
-    base = Question.of(mdp, target=target, scope=scope, exact=exact)
-    model = _committed(mdp, wanted, base) if committed else mdp
-    automaton, letters = spelled(model, wanted, base.target, by)
-    product = Product.of(model, automaton, letters, base.target)
-    inner: Scope = product.lifted(scope) if isinstance(scope, Strategy) else scope
-    ends = product.mdp.labels[TARGET]
-    if not ends.any():
-        raise UndefinedImportanceError(
-            f"no strategy that follows {str(wanted)!r} reaches {base.name}, so importance is undefined"
-        )
-    question = Question.of(product.mdp, target=TARGET, scope=inner, exact=exact)
-    matches: Literal["always", "never", "sometimes"] = "sometimes"
-    if (product.accepted | ~ends).all():
-        matches = "always"
-    elif not product.accepted.any():
-        matches = "never"
-
-    def witness(side: Side) -> Strategy:
-        if isinstance(scope, Strategy):
-            return scope
-        found = product.projected(question.witness(product.decided, side, "importance"))
-        return found if model is mdp else _played_in(mdp, found)
-
-    lower, upper = (plain(bound) for bound in question.bounds(product.decided))
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    inquiry = Inquiry(question, wanted, by, committed)
+    lower, upper = inquiry.bounds()
     return PatternImportance(
         mdp=mdp,
-        target=base.name,
+        target=question.name,
         pattern=wanted,
-        scope=base.scope_name,
+        scope=question.scope_name,
         lower=lower,
         upper=upper,
-        matches=matches,
-        automaton_states=automaton.n_states,
-        ties=base.ties,
-        find_witness=witness,
+        matches=inquiry.matches,
+        automaton_states=inquiry.automaton.n_states,
+        ties=question.ties,
+        inquiry=inquiry,
     )
 
 
-def _committed(mdp: MDP, pattern: Pattern, base: Question) -> MDP:
+def _committed(question: Question, pattern: Pattern) -> MDP:
     """Model in which the actions that the pattern names are taken at every visit."""
-    if isinstance(base.scope, Strategy):
+    mdp = question.mdp
+    if isinstance(question.scope, Strategy):
         raise PatternError("a strategy in scope does what it does; committed=True is for scopes 'all' and 'optimal'")
     named = np.zeros(mdp.n_choices, bool)
     for test in dict.fromkeys(pattern.tests()):

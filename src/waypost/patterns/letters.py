@@ -6,6 +6,7 @@ never has more letters than the model has kinds of steps.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,7 +45,7 @@ def silent_states(mdp: MDP, by: By) -> Mask:
     return np.asarray(silent)
 
 
-def activities(mdp: MDP, by: By) -> tuple[str, ...]:
+def activities(mdp: MDP, by: By) -> Sequence[str]:
     """(S,) what a person calls being in each state: its name, or by activity its first label if it has one."""
     if by == "state":
         return mdp.states

@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import splu, spsolve
 
 from waypost.errors import UndefinedImportanceError, WaypostError
-from waypost.model import MDP, Automaton, Strategy, stopped_chain, unfolded_chain
+from waypost.model import MDP, Automaton, Strategy, stopped_chain, unfolded_chain, unfolded_start
 from waypost.patterns.letters import By, activities, silent_states
 
 Floats = NDArray[np.float64]
@@ -47,9 +47,9 @@ class Runs:
     def of(cls, mdp: MDP, strategy: Strategy, target: Mask, by: By) -> Runs:
         """Follow a strategy from the initial state to the ends of its runs."""
         chain = unfolded_chain(strategy)
-        first = strategy.start * mdp.n_states + mdp.initial
+        start = unfolded_start(strategy)
         wins = np.tile(target, strategy.memory)
-        seen, ends = _ends(chain, first, wins)
+        seen, ends = _ends(chain, start, wins)
         kept = np.flatnonzero(seen)
         silent = np.tile(silent_states(mdp, by), strategy.memory)[kept]
         moving = stopped_chain(csr_array(chain[kept][:, kept]), ends[kept])
@@ -69,7 +69,7 @@ class Runs:
         found = cls(
             names=names,
             activity=np.array([number[name] for name in called], np.int64),
-            start=(kept[read] == first).astype(float),
+            start=start[kept[read]],
             steps=steps,
             success=last[:, 0],
             failure=last[:, 1],
@@ -156,16 +156,15 @@ class Watched:
         return np.asarray(found + self.never if automaton.accepting[automaton.start] else found)
 
 
-def _ends(chain: csr_array, first: int, target: Mask) -> tuple[Mask, Mask]:
+def _ends(chain: csr_array, start: Floats, target: Mask) -> tuple[Mask, Mask]:
     """States that are visited, and states in which runs end: target states, and parts that are never left."""
     leaving = stopped_chain(chain, target)
-    seen = np.zeros(len(target), bool)
-    seen[breadth_first_order(leaving, first, return_predecessors=False)] = True
     count, part = connected_components(leaving, directed=True, connection="strong")
     source, goal = leaving.nonzero()
     closed = np.ones(count, bool)
     closed[part[source[part[source] != part[goal]]]] = False
     ends = target | closed[part]
-    seen[:] = False
-    seen[breadth_first_order(stopped_chain(leaving, ends), first, return_predecessors=False)] = True
+    seen, moving = np.zeros(len(target), bool), stopped_chain(leaving, ends)
+    for first in np.flatnonzero(start):
+        seen[breadth_first_order(moving, first, return_predecessors=False)] = True
     return seen, ends

@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import dijkstra
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.importance import PathImportance, path_importance
 from waypost.importance.decisions import best_strategy
-from waypost.importance.results import Scope
-from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain
+from waypost.importance.question import Scope
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import By, activities, silent_states
 from waypost.patterns.runs import Runs
@@ -131,7 +131,7 @@ def usual_ways(
     merged: dict[tuple[tuple[str, ...], ...], list[_Taken]] = {}
     mass: dict[tuple[tuple[str, ...], ...], float] = {}
     for looked, (likely, walk) in enumerate(walks(played, wanted), 1):
-        word = [called[s] for s in walk.tolist() if not silent[s]]
+        word = [called[s] for s in (walk % mdp.n_states).tolist() if not silent[s]]
         blocks = folded(word)
         key = tuple(block for block, _ in blocks)
         merged.setdefault(key, []).append(_Taken(tuple(count for _, count in blocks), likely, walk))
@@ -150,12 +150,11 @@ class _Taken:
 
     counts: tuple[int, ...]
     likely: float
-    walk: Ints
+    walk: Ints  # as `walks` has it
 
 
 def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float, Ints]]:
-    """Runs to the target, as states, with their probabilities: the most probable first, for ever if there are loops."""
-    n = strategy.mdp.n_states
+    """Runs to the target in the `unfolded_chain`, the most probable first, for ever if there are loops."""
     chain = unfolded_chain(strategy)
     wins = np.tile(target, strategy.memory)
     moving = stopped_chain(chain, wins)
@@ -163,11 +162,14 @@ def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float
     lengths.data = np.maximum(-np.log(moving.data), 1e-300)  # a stored 0 would be no arrow
     ends = np.flatnonzero(wins)
     ahead = dijkstra(csr_array(lengths.T), directed=True, indices=ends, min_only=True)
-    first = strategy.start * n + strategy.mdp.initial
-    if not np.isfinite(ahead[first]):
+    start = unfolded_start(strategy)
+    first = [s for s in np.flatnonzero(start).tolist() if np.isfinite(ahead[s])]
+    if not first:
         raise UndefinedImportanceError("this strategy never reaches the target, so there is no way to show")
-    trail: list[tuple[int, int]] = [(first, -1)]  # state, and where it was come from
-    queue = [(float(ahead[first]), 0, 0.0)]
+    trail: list[tuple[int, int]] = [(s, -1) for s in first]  # state, and where it was come from
+    begun = [-float(np.log(start[s])) for s in first]
+    queue = [(float(ahead[s]) + length, at, length) for at, (s, length) in enumerate(zip(first, begun, strict=True))]
+    heapq.heapify(queue)
     while queue:
         _, at, length = heapq.heappop(queue)
         here = trail[at][0]
@@ -175,7 +177,7 @@ def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float
             walk = []
             while at >= 0:
                 state, at = trail[at]
-                walk.append(state % n)
+                walk.append(state)
             yield float(np.exp(-length)), np.array(walk[::-1])
             continue
         for e in range(moving.indptr[here], moving.indptr[here + 1]):
@@ -231,10 +233,10 @@ def _way(
 
 def _spelled(mdp: MDP, strategy: Strategy, walk: Ints) -> tuple[str, ...]:
     """Run with its actions: where several lead on, the one most often taken."""
-    mode, names = strategy.start, [mdp.states[walk[0]]]
-    for s, y in zip(walk[:-1].tolist(), walk[1:].tolist(), strict=True):
+    states, modes = walk % mdp.n_states, walk // mdp.n_states
+    names = [mdp.states[states[0]]]
+    for s, y, mode in zip(states[:-1].tolist(), states[1:].tolist(), modes.tolist(), strict=False):
         own = np.arange(mdp.first_choice[s], mdp.first_choice[s + 1])
         onward = strategy.modes[mode][own] * mdp.transitions[own][:, [y]].toarray().reshape(-1)
         names += [mdp.actions[own[int(np.argmax(onward))]], mdp.states[y]]
-        mode = int(strategy.update[mode, y])
     return tuple(names)
