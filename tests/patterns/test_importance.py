@@ -24,7 +24,12 @@ def asked(draw, with_actions=None):
     assume(waypost.reachability(mdp, target="goal", optimum="max")[mdp.initial] > 0)
     with_actions = draw(st.booleans()) if with_actions is None else with_actions
     actions = sorted(set(mdp.actions)) if with_actions else ()
-    return mdp, draw(patterns(["q0", "q1", "goal"][: 2 + draw(st.booleans())], actions))
+    pattern = draw(patterns(["q0", "q1", "goal"][: 2 + draw(st.booleans())], actions))
+    try:
+        spelled(mdp, pattern, mdp.where("goal"), "state")
+    except PatternError:
+        assume(False)  # its automaton is refused
+    return mdp, pattern
 
 
 @pytest.mark.parametrize("scope", ["all", "optimal"])

@@ -117,14 +117,17 @@ def choice_importance(
     inner: Scope = halves.lifted(scope) if isinstance(scope, Strategy) else scope
     names = [halves.mdp.states[s] for s in halves.middle[choices].tolist()]
     asked = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
-    found = ask_states(asked, names, progress=progress)
+    lower = upper = np.empty(0, object if exact else float)
+    if names:  # unless every state belongs to the target
+        found = ask_states(asked, names, progress=progress)
+        lower, upper = found.lower, found.upper
     return ChoiceImportance(
         mdp=mdp,
         target=base.name,
         scope=base.scope_name,
         choices=choices,
-        lower=found.lower,
-        upper=found.upper,
+        lower=lower,
+        upper=upper,
         ties=base.ties,
         question=base,
     )
