@@ -24,10 +24,8 @@ from waypost.importance.passing import Side, witness
 from waypost.importance.question import Question, Scope, ScopeName, plain
 from waypost.importance.results import Bounds, Number, present
 from waypost.importance.sweeps import Progress
-from waypost.model import MDP, TARGET, Automaton, Letters, Product, Strategy, Target
+from waypost.model import MDP, SEEN, TARGET, Letters, Product, Strategy, Target
 from waypost.model.checking import frozen
-
-SEEN = Automaton(np.array([[0, 1], [1, 1]]), np.array([False, True]))  # whether letter 1 was read
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
 from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
+
+if TYPE_CHECKING:
+    from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
 T = TypeVar("T")
@@ -301,6 +304,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         By group and scope, the bounds of passing any of the group's states.
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    whatifs
+        Success after and without each state, where it was asked for.
 
     Examples
     --------
@@ -324,6 +329,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    whatifs: WhatIfs | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"

@@ -19,11 +19,10 @@ from scipy.sparse import csr_array
 
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, require
 from waypost.graph import Graph, Mask, dominators, reachable
-from waypost.importance.choices import SEEN
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, plain
 from waypost.importance.results import Bounds, Number
-from waypost.model import FINAL, MDP, TARGET, Letters, Product, Strategy, Target, describe_target
+from waypost.model import FINAL, MDP, SEEN, TARGET, Letters, Product, Strategy, Target, describe_target
 from waypost.model.checking import frozen
 from waypost.solve.elimination import eliminate
 from waypost.solve.reachability import Reach
@@ -94,6 +93,29 @@ class SuccessWithout:
         if self.under is not None:
             columns["strategy"] = list(self.under)
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="without"))
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIfs:
+    """Success after and without each state of an explanation, in the order of its `names`.
+
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> found = explain(loan(), target="Granted", states=["Rework", "Consultation"], whatifs=True).whatifs
+    >>> found.after_upper, found.without.round(4)
+    (array([0.8 , 0.98]), array([0.9   , 0.4655]))
+    """
+
+    after_lower: NDArray[Any]  # (n,) least probability of the target from there
+    after_upper: NDArray[Any]  # (n,) greatest
+    without: NDArray[Any]  # (n,) greatest probability of the target if the state is forbidden
+
+    @classmethod
+    def of(cls, question: Question, asked: NDArray[np.int64]) -> WhatIfs:
+        """Ask about some states, all at once."""
+        reach, exact = question.model, question.exact
+        known = (reach.min.values, reach.max.values, _every_state(question.mdp, reach))
+        return cls(*(_plain_array(values[asked], exact) for values in known))
 
 
 def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:

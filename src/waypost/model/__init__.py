@@ -1,6 +1,6 @@
 """What an MDP, a strategy, an induced chain and a product with an automaton are: immutable arrays, checked once."""
 
-from waypost.model.automaton import Automaton
+from waypost.model.automaton import SEEN, Automaton
 from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
@@ -10,6 +10,7 @@ from waypost.model.valuations import StateNames, Variable
 __all__ = [
     "FINAL",
     "MDP",
+    "SEEN",
     "SILENT",
     "TARGET",
     "Automaton",

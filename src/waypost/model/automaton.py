@@ -70,3 +70,6 @@ class Automaton:
             fresh = onward[~seen[onward]]
             seen[fresh] = True
         return np.flatnonzero(seen)
+
+
+SEEN = Automaton(np.array([[0, 1], [1, 1]]), np.array([False, True]))  # whether letter 1 was read

@@ -96,9 +96,9 @@ class Product:
 
     >>> from waypost.cases import loan
     >>> mdp = loan()
-    >>> seen = Automaton(np.array([[0, 1], [1, 1]]), np.array([False, True]))  # letter 1 was read
+    >>> from waypost.model import SEEN
     >>> letters = Letters(mdp.where("Consultation").astype(int))
-    >>> Product.of(mdp, seen, letters, mdp.where("Granted")).mdp
+    >>> Product.of(mdp, SEEN, letters, mdp.where("Granted")).mdp
     MDP(states=15, choices=20, transitions=26, initial='s0 (0)')
     """
 

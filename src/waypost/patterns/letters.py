@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -77,9 +78,8 @@ def meaning(mdp: MDP, test: Step) -> Meaning:
             states = mdp.where(name)
         except NameUnknownError:
             if name not in mdp.actions:
-                raise unknown_name(
-                    "state, label or action", name, [*mdp.labels, *mdp.states, *dict.fromkeys(mdp.actions)]
-                ) from None
+                known = dict.fromkeys([*mdp.labels, *mdp.actions, *islice(mdp.states, 20_000)])
+                raise unknown_name("step", name, known) from None
             return meaning(mdp, Step(None, name))
         return Meaning(states, states[mdp.choice_state], by_action=False)
     taken = np.asarray(actions == action, bool)

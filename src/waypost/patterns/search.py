@@ -25,6 +25,7 @@ Ints = NDArray[np.int64]
 Progress = Callable[[int, int], None]  # told how many segments were tried, and how many will be at most
 
 LEAST_SUPPORT = 0.01  # of all runs; rarer segments, and those that nearly all runs have, are not looked at
+LEAST_BITS = 1e-4  # that a segment tells about success; fewer are nothing to speak of
 ROUNDING = 1e-14
 MORE = 1.05  # a longer segment must tell so many times what its parts tell
 SAME = 0.9  # two segments whose occurrences correlate more than this say the same
@@ -69,7 +70,10 @@ class Search:
         self.met = met = self._met()
         usable = [k for k, own in enumerate(self.states) if not runs.ends[own].all()]
         self.alone = {k: self.information(met[k]) for k in usable}
-        self.usable = [k for k in usable if met[k].sum() >= LEAST_SUPPORT]
+        frequent = [k for k in usable if met[k].sum() >= LEAST_SUPPORT]
+        open_ended = [k for k in frequent if not self.contrasted or met[k].min() > ROUNDING]
+        # a step after which the outcome is certain is the outcome under another name, unless there is nothing else
+        self.usable = open_ended if len(open_ended) > 1 else frequent
 
     def run(self, top: int) -> list[Candidate]:
         """The most telling candidates, none restating another."""
@@ -225,7 +229,7 @@ class Search:
         for candidate in candidates:
             if len(chosen) == top:
                 break
-            if candidate.information > 0 and not any(self._restates(candidate, other) for other in chosen):
+            if candidate.information > LEAST_BITS and not any(self._restates(candidate, other) for other in chosen):
                 chosen.append(candidate)
         return chosen
 

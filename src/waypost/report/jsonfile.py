@@ -47,6 +47,7 @@ def to_json(explanation: Explanation) -> str:
                 "name": mdp.states[s],
                 "labels": list(mdp.labels_of(int(s))),
                 **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **_whatifs(explanation, k),
             }
             for k, s in enumerate(explanation.asked)
         ],
@@ -61,6 +62,17 @@ def paths_to_json(answers: Sequence[PathImportance]) -> str:
     document |= {answer.scope: numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
     document["reachability"] = numbers(max=first.reachability, following=first.reachability_following)
     return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _whatifs(explanation: Explanation, k: int) -> dict[str, Any]:
+    """Success after and without a state, where it is known."""
+    known = explanation.whatifs
+    if known is None:
+        return {}
+    return {
+        "after": numbers(lower=known.after_lower[k], upper=known.after_upper[k]),
+        **numbers(without=known.without[k]),
+    }
 
 
 def numbers(**numbers: Number) -> dict[str, float | str]:

@@ -14,7 +14,7 @@ from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable, share, span
 
-_UNDER = {"all": "under any strategy", "optimal": "under a best strategy", "strategy": "under the given strategy"}
+_UNDER = {"all": "Under any strategy", "optimal": "Under a best strategy", "strategy": "Under the given strategy"}
 _WHATEVER = {
     "always": "Every run that reaches {target} matches it, whatever is done.",
     "never": "No run that reaches {target} matches it, whatever is done.",
@@ -29,7 +29,7 @@ def pattern_words(answers: Sequence[PatternImportance], console: Console) -> Non
     >>> found = pattern_importance(loan(), pattern="... Error ... Granted", target="Granted", scope="optimal")
     >>> pattern_words([found], Console(width=120))
     The pattern ... Error ... Granted for reaching 'Granted':
-    under a best strategy its importance is 0 to 0.05: 0 % to 5 % of the runs that reach 'Granted' match it.
+    Under a best strategy its importance is 0 to 0.05: 0 % to 5 % of the runs that reach 'Granted' match it.
     """
     first = answers[0]
     target = printable(first.target)
