@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import Loaded, load, load_strategy, scopes_of, taken_options, tell
 from waypost.errors import WaypostError
-from waypost.importance import Explanation, explain
+from waypost.importance import Explanation, explain, without
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
@@ -24,6 +25,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @click.option("--state", "-s", "states", multiple=True, help="Only this state; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@given.what_if_options
 @given.reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @given.learning_options
@@ -47,6 +49,8 @@ def command(**options: Any) -> None:
     reading = {name: options[name] for name in ("constants", "exact", "data")}
     loaded = load(options["model"], learning=learning, **reading)
     tell(loaded.notes, quiet=learning["quiet"])
+    if options["without"]:
+        loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     _write(several, files, loaded, options)
@@ -80,6 +84,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             scope=scopes,
             states=options["states"] or None,
             exact=options["exact"],
+            whatifs=options["what_if"],
             progress=progress,
             **options["needs"],
         )

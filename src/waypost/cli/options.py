@@ -61,6 +61,11 @@ learning_options = together(
     click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
 )
 
+what_if_options = together(
+    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
+)
+
 bootstrap_options = together(
     click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
     one_of(

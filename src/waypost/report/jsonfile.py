@@ -41,12 +41,13 @@ def to_json(explanation: Explanation) -> str:
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
         "initial": mdp.states[mdp.initial],
-        "reachability": _numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
+        "reachability": numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
         "states": [
             {
                 "name": mdp.states[s],
                 "labels": list(mdp.labels_of(int(s))),
-                **{name: _numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **_whatifs(explanation, k),
             }
             for k, s in enumerate(explanation.asked)
         ],
@@ -58,11 +59,22 @@ def paths_to_json(answers: Sequence[PathImportance]) -> str:
     """Importance of one path in one or several scopes, as a JSON document."""
     first = answers[0]
     document: dict[str, Any] = {"format": FORMAT, "target": first.target, "path": list(first.path)}
-    document |= {answer.scope: _numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
-    document["reachability"] = _numbers(max=first.reachability, following=first.reachability_following)
+    document |= {answer.scope: numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
+    document["reachability"] = numbers(max=first.reachability, following=first.reachability_following)
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def _numbers(**numbers: Number) -> dict[str, float | str]:
+def _whatifs(explanation: Explanation, k: int) -> dict[str, Any]:
+    """Success after and without a state, where it is known."""
+    known = explanation.whatifs
+    if known is None:
+        return {}
+    return {
+        "after": numbers(lower=known.after_lower[k], upper=known.after_upper[k]),
+        **numbers(without=known.without[k]),
+    }
+
+
+def numbers(**numbers: Number) -> dict[str, float | str]:
     """Numbers as JSON has them, fractions as text."""
     return {name: str(x) if isinstance(x, Fraction) else float(x) for name, x in numbers.items()}
