@@ -47,7 +47,7 @@ test-slow: install  ## the long suites, and thousands of random models against b
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py tests/patterns/test_importance.py
 
 docs: install  ## the site, strict, with its notebooks executed, into out/site
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/.core  ## build the wheel, and try it in an empty environment with core dependencies only
 	$(PIP) build
