@@ -50,7 +50,9 @@ def command(**options: Any) -> None:
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
         story, how = told_story(prepared, options, learning, by_state=".json" in wanted)
-        _write([story], files, how, options)
+        printed = _write([story], files, how, options)
+        if options["segment"] and printed:
+            show_segments(prepared, options["segment"])
         return
     reading = {name: options[name] for name in ("constants", "exact")}
     loaded = learned(prepared) if prepared else load(options["model"], data=options["data"], **reading)
@@ -59,7 +61,7 @@ def command(**options: Any) -> None:
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
-        show_segments(prepared, options)
+        show_segments(prepared, options["segment"])
     if options["bootstrap"]:
         show_bootstrap(loaded, several[0].targets, options)
 
@@ -105,8 +107,8 @@ def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
 
 def _write(
     several: list[Explanation], files: list[tuple[str, str]], how: dict[str, Any], options: dict[str, Any]
-) -> None:
-    """Write every file asked for; print the explanation, unless one of them was standard output."""
+) -> bool:
+    """Write every file asked for; print the explanation, unless one of them was standard output; say whether."""
     how |= {name: options[name] for name in ("top", "picture", "theme")}
     for path, ending in files:
         told = several if ending in PAGES else several[0]
@@ -115,10 +117,11 @@ def _write(
         else:
             write_report(told, path, ending=ending, **how)
     if any(path == "-" for path, _ in files):
-        return
+        return False
     if options["shape"] in PRINTED:
         click.echo(render_report(several[0], PRINTED[options["shape"]], **how), nl=False)
-        return
+        return options["shape"] in ("text", "markdown")
     from waypost.report.table import print_table
 
     print_table(several[0], top=options["top"] or 20)
+    return True

@@ -12,7 +12,7 @@ OUTCOME = ("positive", "negative", "attribute", "within")  # how a case ended, a
 LEARNING = ("recipe", "actors", "choosing", "eps", *OUTCOME, "columns", "quiet")  # what `learning_options` gives
 
 
-class Merging(click.ParamType):
+class Merging(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
     """How much learning merges: a number, or a word."""
 
     name = "auto|none|number"

@@ -18,7 +18,7 @@ import numpy as np
 from waypost.errors import ModelError
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
-from waypost.report import story as words
+from waypost.report import story as told
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
 from waypost.report.text import kind_counts, summarise
@@ -131,7 +131,7 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
 def _log_part(story: Story, summary: Any) -> dict[str, Any]:
     """Gather the same for a log: its activities, what separates first."""
     rows = [
-        {"name": printable(a.name), "kind": "defining" if a.defines_outcome else "", "values": words.cells(story, a)}
+        {"name": printable(a.name), "kind": "defining" if a.defines_outcome else "", "values": told.cells(story, a)}
         for a in story.activities
     ]
     return {
@@ -141,7 +141,7 @@ def _log_part(story: Story, summary: Any) -> dict[str, Any]:
         "thing": "activity",
         "things": "activities",
         "caption": "Activities of good and bad cases, what separates first",
-        "headings": [heading.capitalize() for heading in words.headings(story)],
+        "headings": [heading.capitalize() for heading in told.headings(story)],
         "rows": rows,
         "labelled": False,
         "left_out": 0,

@@ -280,8 +280,8 @@ def escape_markdown(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]#|!~$@" else c for c in text)
 
 
-def path_summary(result: PathImportance) -> str:
-    """Say in words how important a path is.
+def path_summary(result: PathImportance, as_run: str | None = None) -> str:
+    """Say in words how important a path is; `as_run` says what the given strategy is.
 
     >>> from waypost import path_importance
     >>> from waypost.cases import loan
@@ -296,7 +296,7 @@ def path_summary(result: PathImportance) -> str:
     under = {
         "all": "under a strategy that follows this path's actions",
         "optimal": "under a best strategy that follows this path's actions",
-        "strategy": "under the given strategy",
+        "strategy": as_run or "under the given strategy",
     }[result.scope]
     lines = [
         f"The path {path} has importance {span(bounds)} for reaching {target}.",
