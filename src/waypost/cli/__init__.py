@@ -15,7 +15,9 @@ from waypost.cli.progress import InterruptedWorkError
 from waypost.errors import WaypostError
 
 COMMANDS = {  # name: (module, what `waypost --help` says)
-    "explain": ("waypost.cli.explain", "Importance of every state for reaching a target."),
+    "explain": ("waypost.cli.explain", "What matters for reaching a target: every state, or a log's activities."),
+    "log": ("waypost.cli.log", "What is in an event log: the first thing to look at."),
+    "compare": ("waypost.cli.compare", "Two logs, two periods or two segments side by side."),
     "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
     "pattern": ("waypost.cli.pattern", "Importance of a pattern of steps for reaching a target."),
     "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),

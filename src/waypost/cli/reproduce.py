@@ -36,7 +36,7 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path(),
-              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [WAYPOST_DATA, or here].")  # fmt: skip
+              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [here].")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")

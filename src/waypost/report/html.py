@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import ModelError
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
+from waypost.report import story as told
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
 from waypost.report.text import kind_counts, summarise
-from waypost.report.wording import SCOPE_TITLES, number, printable, span
+from waypost.report.wording import SCOPE_TITLES, number, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "main.js")
@@ -97,6 +99,8 @@ def _asset(name: str) -> str:
 
 def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
+    if explanation.log is not None:
+        return _log_part(explanation.log, summary)
     mdp, labels = explanation.mdp, labels_by_state(explanation.mdp)
     rows = []
     for position in explanation.ranking[:LISTED].tolist():
@@ -109,14 +113,36 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
                 "values": [span(bounds) for bounds in explanation.at(position).values()],
             }
         )
+    target, reached = printable(explanation.target), explanation.reachability
     return {
         "summary": summary,
         "counts": kind_counts(explanation),
-        "target": printable(explanation.target),
-        "best": number(explanation.reachability.upper),
-        "worst": number(explanation.reachability.lower),
+        "figures": [("at best", number(reached.upper)), ("at worst", number(reached.lower))],
+        "thing": "state",
+        "things": "states",
+        "caption": f"Importance for reaching {target}, most important first",
         "headings": [SCOPE_TITLES[part].capitalize() for part in explanation.parts],
         "rows": rows,
         "labelled": bool(mdp.labels),
         "left_out": len(explanation) - len(rows),
+    }
+
+
+def _log_part(story: Story, summary: Any) -> dict[str, Any]:
+    """Gather the same for a log: its activities, what separates first."""
+    rows = [
+        {"name": printable(a.name), "kind": "defining" if a.defines_outcome else "", "values": told.cells(story, a)}
+        for a in story.activities
+    ]
+    return {
+        "summary": summary,
+        "counts": "",
+        "figures": [("end well", percent(story.success)), ("cases", f"{story.cases:,}")],
+        "thing": "activity",
+        "things": "activities",
+        "caption": "Activities of good and bad cases, what separates first",
+        "headings": [heading.capitalize() for heading in told.headings(story)],
+        "rows": rows,
+        "labelled": False,
+        "left_out": 0,
     }

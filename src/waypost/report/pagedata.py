@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.layout import DIRECTIONS, Layout, place
 from waypost.report.names import addition, captions
+from waypost.report.story import share
 from waypost.report.view import View, important_part
 
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
@@ -33,6 +35,7 @@ def page_data(
     actions = list(dict.fromkeys(mdp.actions))
     numbered = {name: k for k, name in enumerate(actions)}
     whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= planning.TRANSITIONS
+    whole = whole and several[0].log is None  # a map of activities remembers one step: nothing is computed in it
     used = range(mdp.n_choices) if whole else sorted({c for view in views for edge in view.edges for c in edge.choices})
     asked = [state for state in several[0].asked.tolist() if state in at]
     return {
@@ -42,6 +45,7 @@ def page_data(
             name: [at[s] for s in np.flatnonzero(holds).tolist() if s in at] for name, holds in mdp.labels.items()
         },
         "initial": at[mdp.initial],
+        "thing": "state" if several[0].log is None else "activity",
         "asked": None if asked == list(range(mdp.n_states)) else [at[s] for s in asked],
         "actions": actions,
         "action": [numbered[a] for a in mdp.actions] if whole else {c: numbered[mdp.actions[c]] for c in used},
@@ -92,8 +96,18 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "kinds": [every.index(read[k]) for k in inside],
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
+        "columns": [] if explanation.log is None else _columns(explanation.log),
         "view": _drawn(explanation, view, at),
     }
+
+
+def _columns(story: Story) -> list[dict[str, Any]]:
+    """What a table says of activities beside the bounds, as text."""
+    return [
+        {"title": "Success after", "values": [share(a.success_after) for a in story.activities]},
+        {"title": "Success without", "values": [share(a.success_without) for a in story.activities]},
+        {"title": "Cases", "values": [f"{a.cases:,}" for a in story.activities]},
+    ]
 
 
 def compact(value: Number) -> float | int:

@@ -7,10 +7,13 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
+from waypost.report import story as told
 from waypost.report.names import labels_by_state
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
@@ -22,11 +25,15 @@ _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIME
 def print_table(explanation: Explanation, *, top: int, console: Console | None = None) -> None:
     """Print the most important states with their bounds."""
     console = Console() if console is None else console
+    if explanation.log is not None:
+        _print_story(explanation, explanation.log, top, console)
+        return
     mdp, reached = explanation.mdp, explanation.reachability
+    depends = ", depending on the strategy" if reached.lower != reached.upper else ""
     console.print(
         Text(
             f"Reaching {printable(explanation.target)} from {printable(mdp.states[mdp.initial])}: "
-            f"probability {span(reached, cell)}, depending on the strategy."
+            f"probability {span(reached, cell)}{depends}."
         )
     )
     console.print(table(explanation, top=top, console=console))
@@ -40,6 +47,34 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(
             Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
         )
+
+
+def _print_story(explanation: Explanation, story: Story, top: int, console: Console) -> None:
+    """Print what separates good cases from bad ones, what defines the outcome, and how far to trust it."""
+    console.print(Text(told.lead(story)))
+    lines = []
+    for score in story.ranked[:top]:
+        style = "" if score.certain > 0 else "dim"  # few cases may have made the difference
+        lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in told.cells(story, score))])
+    head = ["activity", *told.headings(story)]
+    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
+    left = len(story.ranked) - top
+    if left > 0:
+        many = "1 more activity" if left == 1 else f"{left:,} more activities"
+        console.print(Text(f"and {many}; --top {len(story.ranked)} shows all"))
+    if story.defining:
+        console.print(Text("These are the outcome or come after it, and explain nothing:"))
+        _list(console, told.defining(story))
+    console.print()
+    _list(console, told.findings(story))
+    console.print()
+    for sentence in (*told.control(story, told.reached(explanation)), *told.trust(story)):
+        console.print(Text(sentence))
+
+
+def _list(console: Console, sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        console.print(Padding(Text(f"- {sentence}"), (0, 0, 0, 2)))
 
 
 def table(explanation: Explanation, *, top: int, console: Console | None = None) -> Table:

@@ -69,7 +69,8 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
-    wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *ranked])
+    other = [] if explanation.log is None else [mdp.n_states - 1]  # where bad cases end
+    wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *other, *ranked])
     states = tuple(wanted)[:limit]
     return View(states, (*_direct(mdp, states), *_through_hidden(mdp, states)))
 

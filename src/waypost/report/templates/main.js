@@ -225,13 +225,13 @@ class Page {
   controls() {
     segments(document.getElementById("scope"), Object.fromEntries(Object.keys(this.target.scopes).map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.refresh(); });
     segments(document.getElementById("bound"), { kind: "Kind", lower: "Lower bound", upper: "Upper bound", width: "Width" }, this.bound, (key) => { this.bound = key; this.refresh(); });
-    const views = { ...(this.data.grid ? { map: "Map" } : {}), overview: this.target.view.states.length < this.data.states.length ? "Important part" : "Whole process", ...(this.model ? { around: "Around a state" } : {}) };
+    const views = { ...(this.data.grid ? { map: "Map" } : {}), overview: this.target.view.states.length < this.data.states.length ? "Important part" : "Whole process", ...(this.model ? { around: `Around ${this.data.thing === "activity" ? "an activity" : "a state"}` } : {}) };
     segments(document.getElementById("view"), views, this.view, (key) => { if (key === "around" && this.selected == null) this.selected = this.data.initial; this.view = key; this.draw(); this.refresh(); });
     document.getElementById("ramp-title").textContent = { kind: "", width: "width of the bounds" }[this.bound] ?? `importance, ${this.bound} bound`;
     document.getElementById("ramp-low").textContent = this.bound === "kind" ? "marginal" : "0";
     document.getElementById("ramp-high").textContent = this.bound === "kind" ? "indispensable" : "1";
     const kept = [...this.graph.nodes.keys()].filter((s) => this.keeps(s)).length;
-    document.getElementById("shown").textContent = `${kept.toLocaleString("en")} of ${counted(this.data.states.length, "state")} shown`;
+    document.getElementById("shown").textContent = `${kept.toLocaleString("en")} of ${counted(this.data.states.length, this.data.thing)} shown`;
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));
   }
 
@@ -270,7 +270,7 @@ class Page {
     on("zoom-out", "click", () => this.graph.zoom(1 / 1.3));
     on("zoom-fit", "click", () => this.graph.fit());
     const mode = document.getElementById("path-mode");
-    if (!this.model) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
+    if (!this.model) { mode.disabled = true; mode.title = this.data.thing === "activity" ? "A map of activities remembers one step only; run: waypost path" : "This model is too large to be part of the page; run: waypost path"; }
     on("path-mode", "click", () => {
       const panel = document.getElementById("path");
       panel.hidden = !!this.path;

@@ -16,14 +16,14 @@ function showDetails(page, host) {
   const state = page.selected;
   host.classList.toggle("idle", state == null);
   if (state == null) {
-    host.replaceChildren(element("h3", {}, "Click a state"), element("p", { class: "muted" }, "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
+    host.replaceChildren(element("h3", {}, page.data.thing === "activity" ? "Click an activity" : "Click a state"), element("p", { class: "muted" }, "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
     return;
   }
   const labels = page.labels(state);
   const parts = [
     element("h3", {}, bdi(page.data.states[state])),
     labels.length ? element("ul", { class: "chips" }, labels.map((label) => element("li", { class: "chip" }, bdi(label)))) : null,
-    page.kind(state) ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
+    page.kind(state) && page.mainScope !== "observed" ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
     ...boundsRows(page, state),
     ...witnessParts(page, state),
     ...neighbours(page, state),

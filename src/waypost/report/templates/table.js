@@ -12,8 +12,9 @@ class Table {
     const { page } = this;
     const scopes = Object.keys(page.target.scopes);
     return [
-      { key: "name", title: "State" }, ...(Object.keys(page.data.labels).length ? [{ key: "labels", title: "Labels", wide: true }] : []),
+      { key: "name", title: page.data.thing === "activity" ? "Activity" : "State" }, ...(Object.keys(page.data.labels).length && page.data.thing === "state" ? [{ key: "labels", title: "Labels", wide: true }] : []),
       ...scopes.map((scope) => ({ key: scope, title: SCOPES[scope], scope })),
+      ...(page.target.columns || []).map((column, k) => ({ key: `column${k}`, title: column.title, texts: column.values, wide: true })),
       ...(page.target.absolute ? [{ key: "absolute", title: "Of all runs", scope: "absolute", wide: true }] : []),
     ];
   }
@@ -25,6 +26,8 @@ class Table {
     const way = sort.down ? -1 : 1;
     if (sort.key === "name") return ranked.sort((a, b) => way * page.data.states[a].localeCompare(page.data.states[b], "en", { numeric: true }));
     if (sort.key === "labels") return ranked.sort((a, b) => way * page.labels(a).join().localeCompare(page.labels(b).join(), "en", { numeric: true }));
+    const column = this.columns().find((one) => one.key === sort.key);
+    if (column.texts) return ranked.sort((a, b) => way * column.texts[page.position.get(a)].localeCompare(column.texts[page.position.get(b)], "en", { numeric: true }));
     const side = page.bound === "lower" ? 0 : 1;
     const key = (s) => { const [low, high] = page.bounds(s, sort.key); return page.bound === "width" ? high - low : side ? high + low / 1e6 : low + high / 1e6; };
     const values = new Map(ranked.map((s) => [s, key(s)]));
@@ -44,7 +47,7 @@ class Table {
       columns.map((column) => this.cell(column, state))));
     const left = all.length - body.length;
     this.host.replaceChildren(
-      element("table", { id: "states" }, element("caption", {}, sort.key === "rank" ? `${counted(all.length, "state")}, most important first` : counted(all.length, "state")), element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
+      element("table", { id: "states" }, element("caption", {}, sort.key === "rank" ? `${counted(all.length, page.data.thing)}, most important first` : counted(all.length, page.data.thing)), element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
       element("div", { class: "table-more" }, left > 0 ? element("button", { type: "button", onclick: () => { this.rows += 100; this.show(); } }, `Show ${Math.min(100, left)} more`) : "", left > 0 ? element("span", { class: "muted" }, `${left.toLocaleString("en")} not listed`) : ""));
   }
 
@@ -52,6 +55,7 @@ class Table {
     const { page } = this;
     if (column.key === "name") return element("th", { scope: "row" }, page.link(state));
     if (column.key === "labels") return element("td", { class: "wide-only muted" }, bdi(page.labels(state).join(", ")));
+    if (column.texts) return element("td", { class: "num wide-only" }, column.texts[page.position.get(state)] ?? "");
     const bounds = page.bounds(state, column.scope);
     return element("td", { class: column.wide ? "num wide-only" : "num" }, bounds ? element("span", { class: "cell" }, bar(...bounds), element("span", {}, span(...bounds))) : "");
   }

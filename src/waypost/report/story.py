@@ -1,0 +1,241 @@
+"""A log's story in words: what good cases have that bad ones lack, what defines the outcome, how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.results import Explanation
+from waypost.report.text import Item, Section, Summary
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
+
+FINDINGS = 5
+CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
+APART = 0.005  # model and log print differently from here on
+MARK = "*"
+WAITED = 3600.0  # seconds; shorter waits are not told
+NOT_CONTROL = (
+    "This is association, not control: it says what good and bad cases have in common, not what would happen if a step "
+    "were forced or forbidden."
+)
+MARKED = f"{MARK} hangs on choices that fewer than 30 cases took"
+AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases")
+
+
+def lead(story: Story) -> str:
+    """How many cases end well."""
+    how = f": {story.positive}" if story.positive else ""
+    return f"{story.good:,} of {count(story.cases, 'case')} end well ({percent(story.success)}){how}."
+
+
+def headings(story: Story) -> tuple[str, ...]:
+    """Headings of the columns that `cells` fills, after the activity's name."""
+    model = ("in the model",) if shows_model(story) else ()
+    scopes = tuple(SCOPE_TITLES[scope] for scope in story.scopes)
+    return (*AS_RUN[:2], *model, *scopes, *AS_RUN[2:])
+
+
+def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
+    """What a table says of an activity."""
+    model = (share(score.observed),) if shows_model(story) else ()
+    scopes = (_bounds(score, scope) for scope in story.scopes)
+    good, bad = _sure(score, "good_share"), _sure(score, "bad_share")
+    return (
+        good,
+        bad,
+        *model,
+        *scopes,
+        _sure(score, "success_after"),
+        _sure(score, "success_without"),
+        f"{score.cases:,}",
+    )
+
+
+def _sure(score: ActivityScore, part: str) -> str:
+    """Write a share, with its interval where cases were drawn again."""
+    told = share(getattr(score, part))
+    if part not in score.intervals:
+        return told
+    low, high = (share(end).removesuffix(" %") for end in score.intervals[part])
+    return f"{told} ({low} to {high})"
+
+
+def _bounds(score: ActivityScore, scope: str) -> str:
+    """Write bounds, a mark where few cases bear them, and the interval both lie in where cases were drawn again."""
+    told = span(score.bounds[scope]) + MARK * (scope in score.on_few)
+    if f"{scope}_lower" not in score.intervals:
+        return told
+    low, high = score.intervals[f"{scope}_lower"][0], score.intervals[f"{scope}_upper"][1]
+    return f"{told} ({number(low)} to {number(high)})"
+
+
+def shows_model(story: Story) -> bool:
+    """Whether the model says something else than the log, so that both must be shown."""
+    return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in story.activities)
+
+
+def share(value: float | None) -> str:
+    """Write a share for a table, or that there is none.
+
+    >>> share(0.25), share(None), share(0.0001)
+    ('25 %', '-', '<0.1 %')
+    """
+    return "-" if value is None else percent(value).replace("less than ", "<").replace("more than ", ">")
+
+
+def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
+    """What separates good from bad, in sentences; what few cases may have made by chance is left out."""
+    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
+    stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
+    told = []
+    if len(stages) > 1:
+        told.append(_stages(stages))
+        clear = [group for group in clear if group not in stages]
+    told += [_finding(group) for group in clear][: most - len(told)]
+    if not told:
+        told.append("No activity separates good cases from bad ones by more than chance would do.")
+    same = [a for a in story.ranked if a.good_share > 0.95 and a.bad_share > 0.95]
+    if same and len(told) < most:
+        told.append(f"Nearly all cases, good and bad, pass {_names(same)}: that explains nothing.")
+    waited = _waiting(story)
+    return (*told, *([waited] if waited else []))
+
+
+def _alike(scores: Sequence[ActivityScore]) -> list[list[ActivityScore]]:
+    """Activities that equally many good and bad cases have, together, in the order given."""
+    groups: dict[tuple[int, int], list[ActivityScore]] = {}
+    for score in scores:
+        groups.setdefault((score.good_cases, score.bad_cases), []).append(score)
+    return list(groups.values())
+
+
+def _names(group: Sequence[ActivityScore], most: int = 3) -> str:
+    """Names of some activities; of many, the first ones."""
+    more = f" and {len(group) - most} more" if len(group) > most else ""
+    return ", ".join(printable(score.name) for score in group[:most]) + more
+
+
+def _stages(groups: Sequence[Sequence[ActivityScore]]) -> str:
+    """Say which steps all good cases pass, and before which of them most of the others are lost."""
+    shares = [1.0, *(group[0].bad_share for group in groups)]
+    lost = [before - after for before, after in pairwise(shares)]
+    worst = max(range(len(lost)), key=lost.__getitem__)
+    passed = "; ".join(f"{_names(group)} ({percent(group[0].bad_share)})" for group in groups)
+    where = f"before {printable(groups[worst][0].name)}"
+    where = (
+        where
+        if worst == 0
+        else f"between {printable(groups[worst - 1][0].name)} and {printable(groups[worst][0].name)}"
+    )
+    return (
+        f"All cases that succeed pass these; in brackets, how many of those that fail get there: {passed}. "
+        f"Most are lost {where}: {percent(lost[worst])} of the cases that fail."
+    )
+
+
+def _finding(group: Sequence[ActivityScore]) -> str:
+    score = group[0]
+    also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
+    sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
+    (most, more), (least, less) = sides if score.separation > 0 else sides[::-1]
+    passed = f"pass {printable(score.name)}{also}"
+    told = f"{percent(more)} of the cases {most} {passed}, {percent(less)} of those {least} (n = {score.cases:,})"
+    if score.success_after is None or score.success_without is None:
+        return f"{told}."
+    return f"{told}: {percent(score.success_after)} succeed with it, {percent(score.success_without)} without."
+
+
+def _waiting(story: Story) -> str | None:
+    """Say where bad cases wait longest compared with good ones, or the other way round."""
+    found = []
+    for score in story.ranked:
+        if score.waiting is None or min(score.good_cases, score.bad_cases) < 30:
+            continue
+        good, bad = score.waiting
+        if good > 0 and bad > 0 and max(good, bad) >= WAITED and max(good, bad) >= 2 * min(good, bad):
+            found.append((abs(good - bad), score))
+    if not found:
+        return None
+    score = max(found, key=lambda pair: pair[0])[1]
+    good, bad = score.waiting or (0.0, 0.0)
+    name = printable(score.name)
+    return f"Before {name}, cases that succeed wait {duration(good)}, those that fail {duration(bad)} (medians)."
+
+
+def duration(seconds: float) -> str:
+    """Time as people say it.
+
+    >>> duration(90), duration(7200), duration(400_000)
+    ('1.5 minutes', '2 hours', '4.6 days')
+    """
+    for unit, size in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def defining(story: Story) -> tuple[str, ...]:
+    """Activities that are the outcome rather than a reason for it, a sentence for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for score in story.defining:
+        reasons.setdefault(str(score.defines_outcome), []).append(printable(score.name))
+    return tuple(f"{', '.join(names)}: {why}." for why, names in reasons.items())
+
+
+def trust(story: Story) -> tuple[str, ...]:
+    """How far to trust the numbers: fit, prediction, thin data, what was left out."""
+    fit = story.fit
+    said = fit.sentence.replace("the model", "it", 1)
+    model = f"Model: {count(fit.states, 'state')}, {fit.merging}; {said}"
+    sure = f"It gives each step probability {fit.learned:.2f} in cases it learned from, {fit.held_out:.2f} in others"
+    warned = f"Warning: {model}" if fit.far else model
+    return (f"{warned}.", f"{sure}.", *(f"Note: {note}." for note in story.notes))
+
+
+def control(story: Story, reached: str) -> tuple[str, ...]:
+    """Say what the numbers cannot say, and what the bounds can."""
+    if not story.scopes:
+        return (NOT_CONTROL,)
+    could = (
+        f"The bounds over strategies say what the choices could change: by them {reached} of the cases would end well, "
+        f"as far as the model goes."
+    )
+    marked = (f"{MARKED}.",) if any(a.on_few for a in story.activities) else ()
+    return (NOT_CONTROL, could, *marked)
+
+
+def story_summary(explanation: Explanation, top: int) -> Summary:
+    """Explanation of a log in words, ready to be set as text, Markdown or HTML."""
+    story = explanation.log
+    if story is None:
+        raise ValueError("this explanation is none of a log")
+    shown = story.ranked[: max(top, 1) * 2]
+    sections = [
+        Section(
+            "contrast",
+            "What separates good cases from bad ones",
+            "The share of the good and of the bad cases that pass each activity, what certainly separates first.",
+            tuple(Item(printable(a.name), "", cells(story, a)) for a in shown),
+            len(story.ranked) - len(shown),
+            headings(story),
+        ),
+        Section("findings", "In words", "", lines=findings(story, top)),
+    ]
+    if story.defining:
+        sentence = "These decide the outcome or come after it, so they explain nothing."
+        sections.append(Section("defining", "What defines the outcome", sentence, lines=defining(story)))
+    sections.append(Section("trust", "How far to trust this", "", lines=trust(story)))
+    return Summary(
+        title="What do good cases have that bad ones lack?",
+        lead=lead(story),
+        scopes=headings(story),
+        sections=tuple(sections),
+        reading=control(story, reached(explanation)),
+    )
+
+
+def reached(explanation: Explanation) -> str:
+    """Share of the cases that could end well, from the worst to the best strategies."""
+    low, high = map(percent, explanation.reachability)
+    return low if low == high else f"{low} to {high}"
