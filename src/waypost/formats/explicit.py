@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from waypost.errors import FormatError, ModelError
 from waypost.formats.lexical import distinct_actions, fraction, probability, read_text, shortest_of, whole
 from waypost.formats.valuations import complete_valuations, value_text
-from waypost.formats.writing import write_text
+from waypost.formats.writing import as_utf8, write_files
 from waypost.model import MDP
 
 SUFFIXES = (".tra", ".sta", ".lab")
@@ -63,11 +63,10 @@ def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
 
 
 def write_explicit(mdp: MDP, path: Path | str) -> None:
-    """Write ``model.tra``, ``model.sta`` and ``model.lab``."""
-    path = Path(path)
-    write_text(path.with_suffix(".tra"), _transitions_text(mdp))
-    write_text(path.with_suffix(".sta"), _states_text(mdp))
-    write_text(path.with_suffix(".lab"), _labels_text(mdp))
+    """Write ``model.tra``, ``model.sta`` and ``model.lab``, all three or none."""
+    texts = {".sta": _states_text(mdp), ".lab": _labels_text(mdp), ".tra": _transitions_text(mdp)}
+    places = {suffix: Path(path).with_suffix(suffix) for suffix in texts}
+    write_files({places[suffix]: as_utf8(places[suffix], text) for suffix, text in texts.items()})
 
 
 @dataclass
