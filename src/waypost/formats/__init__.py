@@ -19,9 +19,10 @@ from waypost.formats.graphs import from_networkx, to_networkx
 from waypost.formats.jsonfile import SCHEMA, read_json, write_json
 from waypost.formats.prism_flat import read_flat_prism
 from waypost.formats.prism_writer import prism_text, with_kept_names, write_prism
+from waypost.formats.reading import read_bytes
 from waypost.formats.storm import read_symbolic
 from waypost.formats.tensors import from_tensor
-from waypost.formats.umb import is_umb, read_umb, write_umb
+from waypost.formats.umb import is_umb, read_umb, umb_model, write_umb
 from waypost.formats.writing import write_text
 from waypost.model import MDP
 
@@ -77,15 +78,12 @@ def read_mdp(source: Any, *, constants: Mapping[str, Any] | None = None, exact: 
     if not isinstance(source, str | Path):
         return _from_object(source)
     path = Path(source)
-    try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+    raw = read_bytes(path)
     if not raw.strip():
         raise FormatError(f"{path.name} is empty")
     if is_umb(raw[:512]):
         _without_constants(constants, path.name)
-        return read_umb(path)
+        return umb_model(raw, path.name)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

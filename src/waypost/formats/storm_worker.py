@@ -1,16 +1,12 @@
 """What Storm does for us, in a process of its own: parse PRISM or JANI, build the states, write them as UMB.
 
 Storm does not listen to signals, may abort on an odd file, and can be asked for 10^12 states by a file of three lines.
-A process of its own can be given limits, and dies alone. It knows stormpy and the standard library, nothing else, so
-that it starts at once.
-
-A job comes in as JSON on standard input, the answer goes out as JSON on standard output.
+A process of its own (`waypost.processes`) can be given limits, and dies alone. It knows stormpy and the standard
+library, nothing else, so that it starts at once.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,49 +61,18 @@ def fraction_texts(model: Any) -> list[str]:
 
 
 def work(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in its folder.
+    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in the folder we are in.
 
     The answer names the variables that are computed from others (JANI calls them transient).
     """
     from stormpy.io import export_to_umb
 
-    folder = Path(job["folder"])
     program, _ = parse(job["path"], job["constants"])
     model = build(program, exact=False)
     if len(model.initial_states) != 1:
         raise Refusal(f"{Path(job['path']).name} has {len(model.initial_states)} initial states; it needs exactly one")
-    export_to_umb(model, str(folder / "model.umb"))
+    export_to_umb(model, "model.umb")
     if job["exact"]:
-        (folder / "fractions.txt").write_text("\n".join(fraction_texts(build(program, exact=True))))
+        Path("fractions.txt").write_text("\n".join(fraction_texts(build(program, exact=True))))
     variables = program.global_variables if hasattr(program, "automata") else ()
     return {"transient": [variable.name for variable in variables if getattr(variable, "is_transient", False)]}
-
-
-def limit_memory(size: int | None) -> None:
-    """Bound the memory of this process, where the system can."""
-    if size is None:
-        return
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
-def main() -> None:
-    """Run as a program."""
-    job = json.load(sys.stdin)
-    limit_memory(job["memory"])
-    try:
-        answer = work(job)
-    except Refusal as refusal:
-        answer = {"refusal": str(refusal)}
-    except MemoryError:
-        answer = {"memory": True}
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is about the file
-        answer = {"memory": True} if "bad_alloc" in str(error) else {"wrong": str(error) or type(error).__name__}
-    sys.stdout.write("\n" + json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
 from waypost.formats.lexical import distinct_actions
+from waypost.formats.reading import read_bytes, too_large, unpacked_limit
 from waypost.formats.tar import tar_members
 from waypost.formats.umb_valuations import describe_valuations, pack_valuations, unpack_valuations
 from waypost.formats.valuations import complete_valuations
@@ -44,7 +45,6 @@ from waypost.formats.writing import write_bytes
 from waypost.model import MDP
 
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
-SWELL = 200  # an archive may unpack to this many times its size, or to 64 MB
 
 Files = Mapping[str, bytes]
 _IDENTIFIER = re.compile(r"[0-9a-z_-]+\Z")
@@ -59,14 +59,14 @@ def is_umb(start: bytes) -> bool:
     return start.startswith((GZIP, XZ)) or start[257:262] == TAR
 
 
-def read_umb(path: Path | str) -> MDP:
-    """Read an MDP or DTMC from an UMB archive."""
-    path = Path(path)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
-    return _Archive(tar_members(_unpacked(raw, path.name), path.name), path.name).model()
+def read_umb(path: Path | str, *, trusted: bool = False) -> MDP:
+    """Read an MDP or DTMC from an UMB archive; one that is `trusted` may unpack to any size."""
+    return umb_model(read_bytes(Path(path)), Path(path).name, trusted=trusted)
+
+
+def umb_model(raw: bytes, name: str, *, trusted: bool = False) -> MDP:
+    """Model of an archive that has been read."""
+    return _Archive(tar_members(_unpacked(raw, name, trusted=trusted), name), name).model()
 
 
 def write_umb(mdp: MDP, path: Path | str) -> None:
@@ -80,17 +80,18 @@ def write_umb(mdp: MDP, path: Path | str) -> None:
     write_bytes(path, gzip.compress(archive.getvalue(), compresslevel=3, mtime=0))
 
 
-def _unpacked(raw: bytes, name: str) -> bytes:
-    limit = max(64_000_000, SWELL * len(raw))
+def _unpacked(raw: bytes, name: str, *, trusted: bool) -> bytes:
+    limit = None if trusted else unpacked_limit(len(raw))
     if not raw.startswith((GZIP, XZ)):
         return raw
     packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)
+    unlimited = 0 if raw.startswith(GZIP) else -1
     try:
-        content = packed.decompress(raw, limit + 1)
+        content = packed.decompress(raw, unlimited if limit is None else limit + 1)
     except (zlib.error, lzma.LZMAError, EOFError) as error:
         raise FormatError(f"{name} is damaged: {error}") from None
-    if len(content) > limit:
-        raise FormatError(f"{name} unpacks to more than {SWELL} times its size; that is no model")
+    if limit is not None and len(content) > limit:
+        raise FormatError(too_large(name, limit))
     if not packed.eof:
         raise FormatError(f"{name} is cut off")
     return content
