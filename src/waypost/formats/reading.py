@@ -9,16 +9,16 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import select
+import queue
 import stat
-import time
+import threading
 import zlib
 from pathlib import Path
 from typing import IO, Any
 
 from waypost.errors import FormatError, WaypostError
 
-SWELL = 40  # event logs pack to a twentieth or thirtieth, binary models to a tenth
+SWELL = 100  # event logs pack to a thirtieth or so
 ALWAYS = 64_000_000  # bytes
 STREAM = 1_000_000_000  # bytes from a pipe or a device, whose end cannot be foreseen
 PATIENCE = 5.0  # seconds for somebody to open the other end of a FIFO
@@ -26,13 +26,13 @@ GZIP = b"\x1f\x8b"
 LARGE = "WAYPOST_ALLOW_LARGE"
 
 
-def unpacked_limit(packed: int) -> int | None:
+def unpacked_limit(packed: int, swell: int = SWELL) -> int | None:
     """Bytes that a file of so many may unpack to; None where any number is allowed.
 
     >>> unpacked_limit(1000), unpacked_limit(10_000_000)
-    (64000000, 400000000)
+    (64000000, 1000000000)
     """
-    return None if os.environ.get(LARGE, "") not in ("", "0") else max(ALWAYS, SWELL * packed)
+    return None if os.environ.get(LARGE, "") not in ("", "0") else max(ALWAYS, swell * packed)
 
 
 def too_large(name: str, limit: int) -> str:
@@ -48,18 +48,9 @@ def open_source(path: Path) -> IO[bytes]:
 
     Raises `OSError` for what cannot be opened.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    try:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(21, "it is a folder")
-        if stat.S_ISFIFO(mode):
-            _await_writer(handle)
-        os.set_blocking(handle, True)
-    except BaseException:
-        os.close(handle)
-        raise
-    return os.fdopen(handle, "rb")
+    if stat.S_ISFIFO(os.stat(path).st_mode):  # noqa: PTH116 - through links
+        return os.fdopen(_await_writer(path), "rb")
+    return path.open("rb")
 
 
 def read_bytes(path: Path, kind: type[WaypostError] = FormatError) -> bytes:
@@ -125,15 +116,15 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
-def _await_writer(handle: int) -> None:
-    """Wait until somebody has the other end of a FIFO open; then it may take as long as it likes."""
-    deadline = time.monotonic() + PATIENCE
-    waiting = select.poll()
-    waiting.register(handle, select.POLLIN)
-    while not waiting.poll(100):
-        try:
-            os.read(handle, 1)  # nothing is there to be lost: it ends at once, or has a writer and would block
-        except BlockingIOError:
-            return
-        if time.monotonic() > deadline:
-            raise TimeoutError(None, f"nobody has written into this FIFO for {PATIENCE:g} s")
+def _await_writer(path: Path) -> int:
+    """Wait until somebody has the other end of a FIFO open; then it may take as long as it likes to write."""
+    opened: queue.SimpleQueue[int] = queue.SimpleQueue()
+    threading.Thread(target=lambda: opened.put(os.open(path, os.O_RDONLY)), daemon=True).start()
+    try:
+        return opened.get(timeout=PATIENCE)
+    except BaseException as error:
+        os.close(os.open(path, os.O_RDWR))  # a writer for a moment, so that the thread does not wait for ever
+        os.close(opened.get())
+        if isinstance(error, queue.Empty):
+            raise TimeoutError(None, f"nobody has opened this FIFO for writing within {PATIENCE:g} s") from None
+        raise

@@ -45,6 +45,7 @@ from waypost.formats.writing import write_bytes
 from waypost.model import MDP
 
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
+SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
 Files = Mapping[str, bytes]
 _IDENTIFIER = re.compile(r"[0-9a-z_-]+\Z")
@@ -81,7 +82,7 @@ def write_umb(mdp: MDP, path: Path | str) -> None:
 
 
 def _unpacked(raw: bytes, name: str, *, trusted: bool) -> bytes:
-    limit = None if trusted else unpacked_limit(len(raw))
+    limit = None if trusted else unpacked_limit(len(raw), SWELL)
     if not raw.startswith((GZIP, XZ)):
         return raw
     packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import LogError, require
+from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.table import expanded, read_csv, standard_columns, typed
 from waypost.logs.xes import read_xes
@@ -58,8 +59,10 @@ def read_log(
             raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
         return _from_table(source, mapping, "the DataFrame", start, time_format)
     path = Path(source)
-    if not path.is_file():
-        raise LogError(f"there is no file {str(path)!r}" if not path.exists() else f"{str(path)!r} is not a file")
+    if not exists(path):
+        raise LogError(f"there is no file {str(path)!r}")
+    if path.is_dir():
+        raise LogError(f"{str(path)!r} is not a file")
     if is_xes(path):
         frame, notes = read_xes(path)
         if any(mapping.values()):
