@@ -9,6 +9,7 @@ import click
 from waypost.cases import CASES, find_case, recipe_text
 from waypost.cli.learn import sizes
 from waypost.cli.source import Loaded, load, tell
+from waypost.cli.terminal import say
 from waypost.errors import LogError
 from waypost.formats import write_mdp
 
@@ -39,7 +40,7 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     if options["output"]:
         write_mdp(found.mdp, options["output"])
     where = f": {options['output']}" if options["output"] else ""
-    click.echo(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
+    say(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
 
 
 def _list() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import numpy as np
 
+from waypost.cli import terminal
 from waypost.cli.source import load_model
 from waypost.graph import Graph, end_components, reachable
 from waypost.importance.states import plain
@@ -20,7 +21,6 @@ MOST_LABELS = 40
 @click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
     """What is in MODEL: sizes, labels, least and greatest probability of reaching each; problems by name."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -28,9 +28,9 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
     from waypost.report.wording import printable
 
     mdp = load_model(model, constants=constants, exact=exact)
-    console = Console()
+    console = terminal.console()
     for line in _sizes(mdp):
-        console.print(Text(line))
+        console.print(Text(terminal.brief(line)))
     targets = list(mdp.labels)
     if not targets:
         t, first = mdp.transitions, mdp.first_choice[:-1]
@@ -68,7 +68,7 @@ def _sizes(mdp: MDP) -> list[str]:
     if large:
         lines.append(f"{large} end components of more than one state: strategies may stay there for ever")
     if len(unreachable):
-        names = ", ".join(mdp.states[s] for s in unreachable[:5])
+        names = ", ".join(mdp.states[s][:200] for s in unreachable[:5])
         lines.append(
             f"{len(unreachable)} states cannot be reached from the initial state: {names}"
             + (", ..." if len(unreachable) > 5 else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from waypost.cli.source import load_model
+from waypost.cli.terminal import say
 from waypost.formats import write_mdp
 
 
@@ -17,4 +18,4 @@ def command(model: str, output: str, constants: tuple[str, ...], exact: bool) ->
     """Write MODEL to OUTPUT, in the format of its ending: .prism .drn .umb .json .tra .dot."""
     mdp = load_model(model, constants=constants, exact=exact)
     write_mdp(mdp, output)
-    click.echo(f"{output}: {mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions")
+    say(f"{output}: {mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions")

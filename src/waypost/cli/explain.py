@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import bootstrap_options, show_bootstrap
 from waypost.cli.source import Loaded, learning_options, load, load_strategy, taken_options, tell
+from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
 from waypost.importance import Bounds, Explanation, explain, group_importance
 from waypost.learn import Prepared
@@ -148,7 +148,7 @@ def write_files(
     printed = False
     for chosen, render in ((options["json_file"], to_json), (options["csv_file"], files.to_csv)):
         if chosen == "-":
-            sys.stdout.write(render(found))
+            give(render(found))
             printed = True
         elif chosen:
             files.save(chosen, render(found))
@@ -163,7 +163,7 @@ def show(found: Explanation, shape: str, top: int | None) -> None:
     from waypost.report.text import as_text, summarise
 
     if shape == "table":
-        print_table(found, top=top or 20)
+        print_table(found, top=top or 20, console=console())
         return
     write = {
         "text": lambda: as_text(summarise(found, top or 5, shared_labels(found))),
@@ -171,7 +171,7 @@ def show(found: Explanation, shape: str, top: int | None) -> None:
         "csv": lambda: files.to_csv(found, top),
         "json": lambda: to_json(found),
     }
-    click.echo(write[shape](), nl=False)
+    give(write[shape]())
 
 
 def draw(found: Explanation, path: str, options: dict[str, Any]) -> bytes:

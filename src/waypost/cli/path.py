@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from waypost.cli.source import load_model, load_strategy
+from waypost.cli.terminal import give, say
+from waypost.errors import PathError
 from waypost.importance import PathImportance, path_importance
 from waypost.importance.results import Scope
 
@@ -47,19 +49,31 @@ def command(
     Without MODEL the loan example is used.
     """
     mdp = load_model(model, constants=constants, exact=exact)
-    names = [name.strip() for name in next(csv.reader([steps], skipinitialspace=True))]
+    names = split_steps(steps)
     goal: Any = target[0] if len(target) == 1 else list(target)
     scopes: list[Scope] = ["all", "optimal"] if scope == "both" else [scope]  # type: ignore[list-item]
     if strategy is not None:
         scopes = [load_strategy(strategy, mdp)]
     found = [path_importance(mdp, path=names, target=goal, scope=wanted, exact=exact) for wanted in scopes]
     if as_json:
-        click.echo(_as_json(found))
+        give(_as_json(found) + "\n")
         return
     from waypost.report.text import path_summary
 
     for answer in found:
-        click.echo(path_summary(answer))
+        say(path_summary(answer))
+
+
+def split_steps(steps: str) -> list[str]:
+    """Names of a path, as they are separated by commas; ``"quoted, names"`` may have commas of their own.
+
+    >>> split_steps('s0, "Apply, now", Application')
+    ['s0', 'Apply, now', 'Application']
+    """
+    try:
+        return [name.strip() for name in next(csv.reader([steps], skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise PathError(f"--path is names with commas between, and {steps[:60]!r} cannot be read so: {error}") from None
 
 
 def _as_json(found: list[PathImportance]) -> str:

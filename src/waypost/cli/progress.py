@@ -14,6 +14,14 @@ class InterruptedWorkError(Exception):
     """Ctrl-C, with what had been done by then; click would turn a KeyboardInterrupt into silence."""
 
 
+_told: Callable[[], str] | None = None  # what the work that is running would say if it were interrupted now
+
+
+def so_far() -> str:
+    """What has been done by now, for somebody who interrupts."""
+    return "" if _told is None else _told()
+
+
 @contextmanager
 def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
@@ -39,10 +47,16 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
         if running:
             bar.refresh()
 
+    def told() -> str:
+        return f"{done:,} of {total:,} bounds were settled; nothing was written"
+
+    global _told  # noqa: PLW0603 - there is one command at a time
+    _told = told
     try:
         yield settled
     except KeyboardInterrupt:
-        raise InterruptedWorkError(f"{done:,} of {total:,} bounds were settled; nothing was written") from None
+        raise InterruptedWorkError(told()) from None
     finally:
+        _told = None
         if running:
             bar.stop()

@@ -36,12 +36,12 @@ def bootstrap_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> None:
     """Resample, print the intervals of the most important states, and write all of them if a file was named."""
-    from rich.console import Console
+    from waypost.cli import terminal
 
     if loaded.prepared is None:
         raise WaypostError("--bootstrap draws the cases of a log again, and this model was not learned from one")
     scopes: tuple[Any, ...] = ("all", "optimal") if options["scope"] == "both" else (options["scope"],)
-    console = Console()
+    console = terminal.console()
     with _progress(options["bootstrap"], quiet=options["quiet"]) as progress:
         found = bootstrap(
             loaded.prepared.traces,

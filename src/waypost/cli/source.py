@@ -14,6 +14,7 @@ import click
 
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
+from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
 from waypost.formats.strategies import read_strategy
@@ -145,7 +146,7 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
     """Say what was done, where it does not mix with results."""
     if not quiet:
         for note in notes:
-            click.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
 
 
 def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
@@ -161,10 +162,13 @@ def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
 
 def _holds_traces(source: str) -> bool:
     path = Path(source)
-    if path.suffix.casefold() != ".json" or not path.is_file():
+    try:
+        if path.suffix.casefold() != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except (OSError, ValueError):  # whoever reads it says why not
         return False
-    with path.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
 
 
 def _refuse(given: Mapping[str, Any], reason: str) -> None:
