@@ -70,11 +70,14 @@ def main(arguments: list[str] | None = None) -> Any:
     Interrupted work ends with 130, also where it could not be asked to stop; a reader of our pipe that has seen enough
     is no mistake at all.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: then nobody listens
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
     with stopping():
         try:
             code = _run(arguments)
             for stream in (sys.stdout, sys.stderr):
-                if stream is not None and not stream.closed:
+                if not stream.closed:
                     stream.flush()
         except BrokenPipeError:
             _drop_output()

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError
-from waypost.formats.lexical import distinct_actions, fraction, whole
+from waypost.formats.lexical import TINY, distinct_actions, fraction, whole
 from waypost.model import MDP
 
 _PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
@@ -202,7 +202,7 @@ class _Parts:
 def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[Any], list[Fraction] | None]:
     """Successors and probabilities of lines such as ``3 : 0.25`` or ``3 : 1/4``."""
     text = " ".join(entries)
-    if not exact and "/" not in text:
+    if not exact and "/" not in text and not TINY.search(text):
         numbers = _read_in_one_go(text.replace(":", " "))
         successor = numbers[::2]
         whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())

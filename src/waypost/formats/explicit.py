@@ -125,8 +125,8 @@ def _read_transitions(lines: Lines, exact: bool) -> _Table:
             words.insert(1, "0")
         state, choice, text = whole(words[0], where), whole(words[1], where), words[3]
         if text not in known:
-            known[text] = probability(text, where)
             exactly[text] = fraction(text, where) if exact else Fraction(0)
+            known[text] = float(exactly[text]) if exact else probability(text, where)
         table.source.append(state)
         table.choice.append(choice)
         table.successor.append(whole(words[2], where))

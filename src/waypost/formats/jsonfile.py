@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import FormatError
-from waypost.formats.lexical import fraction
+from waypost.formats.lexical import TINY, fraction
 from waypost.model import FINAL, MDP
 
 SCHEMA: dict[str, Any] = {
@@ -77,10 +77,9 @@ def read_json(text: str, *, exact: bool = False) -> MDP:
     >>> read_json('{"format": "waypost-mdp", "initial": "a", "states": {"a": {"go": "b"}, "b": {}}}')
     MDP(states=2, choices=2, transitions=2, initial='a')
     """
+    parse_float = _exact if exact or TINY.search(text) else float
     try:
-        document = json.loads(
-            text, object_pairs_hook=_no_twins, parse_constant=float, parse_float=_exact if exact else float
-        )
+        document = json.loads(text, object_pairs_hook=_no_twins, parse_constant=float, parse_float=parse_float)
     except json.JSONDecodeError as error:
         raise FormatError(f"this is not JSON: {error.msg} in line {error.lineno}") from None
     except (RecursionError, ValueError, OverflowError) as error:

@@ -16,6 +16,7 @@ from waypost.formats.reading import read_bytes
 from waypost.model import MDP
 
 _NUMBER = re.compile(r"\d{0,2000}(?:\.\d{0,2000})?(?:[eE][+-]?\d{1,3})?\Z")
+TINY = re.compile(r"[eE]-\d{3,}|\.0{300}")  # of a number that a float may round to nothing
 _FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
 
 
@@ -49,9 +50,12 @@ def probability(text: str, where: str) -> float:
     if not _NUMBER.match(text) or text in ("", "."):
         raise FormatError(f"{where}: expected a probability, found {text[:40]!r}")
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         raise FormatError(f"{where}: expected a probability, found {text[:40]!r}") from None
+    if not value and any(digit in "123456789" for digit in text.lower().partition("e")[0]):
+        raise FormatError(f"{where}: the probability {text[:40]} is too small for a float, which would take it for 0")
+    return value
 
 
 def fraction(text: str, where: str) -> Fraction:

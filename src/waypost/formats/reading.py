@@ -74,13 +74,16 @@ def cannot_read(path: Path, error: Exception) -> str:
 
 def open_unpacked(path: Path, kind: type[WaypostError]) -> io.BufferedReader:
     """Bytes of a file, unpacked if they are gzip's, whatever it is called; damage and excess raise `kind`."""
+    stream = None
     try:
         stream = open_source(path)
         packed = stream.peek(2)[:2] == GZIP  # type: ignore[attr-defined]
-        regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-        size = os.fstat(stream.fileno()).st_size
     except (OSError, ValueError) as error:
+        if stream is not None:
+            stream.close()
         raise kind(cannot_read(path, error)) from None
+    found = os.fstat(stream.fileno())
+    regular, size = stat.S_ISREG(found.st_mode), found.st_size
     limit = unpacked_limit(size) if packed else None if regular or unpacked_limit(0) is None else STREAM
     source: Any = gzip.GzipFile(fileobj=stream) if packed else stream
     return io.BufferedReader(_Bounded(source, stream, path, limit, kind), 1 << 16)
