@@ -8,7 +8,6 @@ import json
 import lzma
 import random
 import tarfile
-import time
 import tracemalloc
 from functools import partial
 
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from formats.models import assert_same
+from limits import bounded
 from waypost.cases import ex1, loan
 from waypost.errors import WaypostError
 from waypost.formats import prism_text, read_mdp, read_symbolic, write_drn, write_explicit, write_json, write_umb
@@ -78,15 +78,14 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
-def survives(path, seconds: float = 5) -> bool:
+def survives(path) -> bool:
     """Read a file; whatever comes of it must be a whole model or an error of ours, and soon."""
-    started = time.perf_counter()
     said, mdp = "", None
     try:
-        mdp = read_mdp(path, exact=path.stat().st_size % 2 == 0)
+        with bounded():
+            mdp = read_mdp(path, exact=path.stat().st_size % 2 == 0)
     except WaypostError as error:
         said = str(error)
-    assert time.perf_counter() - started < seconds
     if mdp is None:
         assert 0 < len(said) < 3000
         return False
@@ -132,7 +131,7 @@ def test_a_broken_file_is_a_model_or_a_clear_error(kind, tmp_path):
 @pytest.mark.usefixtures("no_storm")
 @pytest.mark.parametrize("kind", KINDS)
 def test_thousands_of_broken_files(kind, tmp_path):
-    run(kind, tmp_path, 3000)
+    run(kind, tmp_path, 10_000)
 
 
 @pytest.mark.usefixtures("no_storm")

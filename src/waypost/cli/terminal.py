@@ -25,10 +25,10 @@ def safe(text: str) -> str:
     >>> safe("a\x1b[31m\u202e\nb")
     'a\\x1b[31m\\u202e\nb'
     """
-    from waypost.report.wording import printable
-
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
+    from waypost.report.wording import printable
+
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
