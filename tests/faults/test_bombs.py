@@ -85,7 +85,7 @@ def test_a_table_that_swells_is_refused(row, tmp_path):
     packed(tmp_path / "log.csv.gz", b"case,activity\n1,a\n", row, 7)
     with (
         bounded(120),
-        pytest.raises(LogError, match=r"unpacks to more than 64 MB.*WAYPOST_ALLOW_LARGE=1|no proper CSV"),
+        pytest.raises(LogError, match=r"unpacks to more than 6 MB.*WAYPOST_ALLOW_LARGE=1|no proper CSV"),
     ):
         read_log(tmp_path / "log.csv.gz")
 
