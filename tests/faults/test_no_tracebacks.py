@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from waypost import cli
+from waypost.cases import loan
 from waypost.errors import LogError, WaypostError
 from waypost.formats import read_mdp, reading
+from waypost.formats.strategies import read_strategy
 from waypost.graph.compiled import kernel
 from waypost.logs import read_actors, read_log, read_recipe, read_traces
 
@@ -239,6 +241,17 @@ def test_odd_ways_to_read_a_table_are_one_sentence(given, tmp_path):
     (tmp_path / "log.csv").write_text("case,activity,time\n1,a,2020-01-01\n")
     with pytest.raises(LogError) as error:
         read_log(tmp_path / "log.csv", **given)
+    assert len(str(error.value)) < 500
+
+
+CHOICES = ['{"labels": 0.5}', f'{{"prob": 1{"0" * 400}}}', '{"prob": 1e999}', '{"index": [1]}', "[]", '{"prob": NaN}']
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_an_odd_scheduler_is_one_sentence(choice, tmp_path):
+    (tmp_path / "s.json").write_text(f'[{{"s": 0, "c": [{choice}]}}]')
+    with pytest.raises(WaypostError) as error:
+        read_strategy(loan(), tmp_path / "s.json")
     assert len(str(error.value)) < 500
 
 
