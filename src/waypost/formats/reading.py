@@ -85,15 +85,32 @@ def open_unpacked(path: Path, kind: type[WaypostError]) -> io.BufferedReader:
     found = os.fstat(stream.fileno())
     regular, size = stat.S_ISREG(found.st_mode), found.st_size
     limit = unpacked_limit(size) if packed else None if regular or unpacked_limit(0) is None else STREAM
+    if packed and regular:
+        _try_out(stream, path, limit, kind)
     source: Any = gzip.GzipFile(fileobj=stream) if packed else stream
-    return io.BufferedReader(_Bounded(source, stream, path, limit, kind), 1 << 16)
+    return io.BufferedReader(_Bounded(source, path, limit, kind, stream), 1 << 16)
+
+
+def _try_out(stream: IO[bytes], path: Path, limit: int | None, kind: type[WaypostError]) -> None:
+    """Unpack a file once for nothing: a bomb is noticed before anybody takes the trouble to understand it."""
+    try:
+        with _Bounded(gzip.GzipFile(fileobj=stream), path, limit, kind) as trial:
+            while trial.read(1 << 20):
+                pass
+        stream.seek(0)
+    except BaseException:
+        stream.close()
+        raise
 
 
 class _Bounded(io.RawIOBase):
     """A stream that ends in an error of ours when it is damaged or goes on for too long."""
 
-    def __init__(self, source: Any, file: IO[bytes], path: Path, limit: int | None, kind: type[WaypostError]) -> None:
-        self._source, self._file, self._path, self._limit, self._kind = source, file, path, limit, kind
+    def __init__(
+        self, source: Any, path: Path, limit: int | None, kind: type[WaypostError], file: IO[bytes] | None = None
+    ) -> None:
+        self._source, self._path, self._limit, self._kind = source, path, limit, kind
+        self._file = file  # to be closed with it
         self._seen = 0
 
     def readable(self) -> bool:
@@ -115,7 +132,8 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             self._source.close()
-            self._file.close()
+            if self._file is not None:
+                self._file.close()
         super().close()
 
 
