@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from waypost.cli.progress import InterruptedWorkError
-from waypost.cli.stopping import stopping
+from waypost.cli.stopping import INTERRUPTED, stopping
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 
@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> Any:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: then nobody listens
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-    with stopping():
+    with stopping() as interrupted:
         try:
             code = _run(arguments)
             for stream in (sys.stdout, sys.stderr):
@@ -88,6 +88,8 @@ def main(arguments: list[str] | None = None) -> Any:
             _drop_output()
             _complain(f"cannot write to standard output: {error.strerror or error}")
             code = 2
+        if interrupted.is_set():  # at once: to take a large model apart may need seconds
+            os._exit(INTERRUPTED)
     sys.exit(code)
 
 
@@ -101,7 +103,7 @@ def _run(arguments: list[str] | None) -> int:
         return 2
     except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
         _complain(f"interrupted{f': {stop}' if str(stop) else ''}")
-        return 130
+        return INTERRUPTED
     except WaypostError as error:
         _complain(" ".join(str(error).split("\n")))
         return 2

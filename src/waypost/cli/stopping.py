@@ -22,29 +22,31 @@ INTERRUPTED = 130
 
 
 @contextlib.contextmanager
-def stopping() -> Iterator[None]:
-    """Watch for Ctrl-C while a command runs in the main thread."""
+def stopping() -> Iterator[threading.Event]:
+    """Watch for Ctrl-C while a command runs in the main thread; the event tells whether it was heard."""
+    heard = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield heard
         return
     told, tell = socket.socketpair()
     tell.setblocking(False)
     before = signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_listen, args=(told,), daemon=True).start()
+    threading.Thread(target=_listen, args=(told, heard), daemon=True).start()
     try:
-        yield
+        yield heard
     finally:
         signal.set_wakeup_fd(before)
         tell.close()  # the thread is told by this, too
 
 
-def _listen(told: socket.socket) -> None:
+def _listen(told: socket.socket, heard: threading.Event) -> None:
     with told:
         while number := told.recv(1):
             if number[0] == signal.SIGINT:
                 break
         else:
             return
+        heard.set()
         told.settimeout(PATIENCE)
         with contextlib.suppress(TimeoutError):
             while told.recv(1):  # a second Ctrl-C changes nothing
