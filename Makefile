@@ -41,7 +41,7 @@ contracts: install
 
 test-slow: install  ## the long suites, and thousands of random models against brute force
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py tests/patterns/test_importance.py
 
 pictures: install  ## the pictures of the documentation (needs Chromium)
 	$(BIN)/python docs/pictures.py

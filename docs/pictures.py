@@ -17,11 +17,10 @@ from typing import Any
 from PIL import Image
 
 from waypost.cases import case, find_case, loan, prepare_case
-from waypost.cli.explain import shared_labels
 from waypost.formats import read_mdp
-from waypost.importance import explain, group_importance
-from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, render_html, to_bytes
-from waypost.report.examples import example_cases
+from waypost.importance import explain
+from waypost.learn import example_cases
+from waypost.report import needs, plot_bars, plot_graph, render_html, to_bytes, write_report
 
 HERE = Path(__file__).parent / "pictures"
 DATA = Path(os.environ.get("WAYPOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -77,8 +76,8 @@ def scroll(selector: str) -> str:
 
 def make_loan() -> None:
     mdp = loan()
-    found = explain(mdp, target="Granted")
-    both = render_html([found, explain(mdp, target="Rejected")])
+    found, other = (explain(mdp, target=target, **needs(mdp, ".html")) for target in ("Granted", "Rejected"))
+    both = render_html([found, other])
     shoot("loan", render_html(found), does=click("Consultation"), looks="light dark", height=1560)
     shoot("loan", render_html(found), does=click("Consultation"), looks="phone", height=2400)
     shoot("loan-compare", both, does=scroll("#compare"), looks="light", height=900)
@@ -87,32 +86,30 @@ def make_loan() -> None:
     ) + scroll(".explorer")
     shoot("loan-path", render_html(found), does=path, looks="light", height=900)
     shoot("loan-path", render_html(found), does=path, looks="phone", height=1700)
-    graph = plot_graph(found, scope="optimal", witness=("Consultation", "lower"))
+    graph = plot_graph(found, scope="optimal", strategy=found.witnesses["optimal"]["Consultation"].lower)
     (HERE / "loan-graph.svg").write_bytes(to_bytes(graph, "svg"))
     (HERE / "loan-bars.svg").write_bytes(to_bytes(plot_bars(found), "svg"))
 
 
 def make_gridworld() -> None:
     mdp = case("gridworld")
-    found = explain(mdp, target="goal")
-    named = {repr(field): names for field, names in fields_of(mdp).items()}
-    whole = group_importance(mdp, target="goal", scope="all", groups=named)
-    drawn = plot_grid(found, fields={field: whole[repr(field)] for field in fields_of(mdp)})
-    (HERE / "gridworld-heat.svg").write_bytes(to_bytes(drawn, "svg"))
+    found = explain(mdp, target="goal", **needs(mdp, ".html", ".svg"))
+    write_report(found, HERE / "gridworld-heat.svg")
     shoot("gridworld", render_html(found), does=click("4,4 with the key"))
 
 
 def make_bpic12() -> None:
     prepared = prepare_case("bpic12", DATA / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
     mdp = prepared.learn()
-    found = explain(mdp, target=find_case("bpic12")[0].target)
-    page = render_html(found, cases=example_cases(mdp, prepared), groups=[shared_labels(found)])
+    found = explain(mdp, target=find_case("bpic12")[0].target, **needs(mdp, ".html"))
+    page = render_html(found, cases=example_cases(mdp, prepared))
     shoot("bpic12", page, does=click(next(s for s in mdp.states if s.endswith(": A_APPROVED"))), height=2000)
 
 
 def make_spotify10000() -> None:
     mdp = read_mdp(DATA / "models/learned/spotify10000.drn")
-    shoot("spotify10000", render_html(explain(mdp, target="positive")), does=click("q5172: skipped"), height=2200)
+    found = explain(mdp, target="positive", **needs(mdp, ".html"))
+    shoot("spotify10000", render_html(found), does=click("q5172: skipped"), height=2200)
 
 
 NEEDS = {"bpic12": "logs/bpic2012", "spotify10000": "models/learned"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import waypost
 from strategies import mdps
 from waypost.cases import ex1, loan
-from waypost.formats import read_drn, read_json, write_drn, write_json
+from waypost.formats import drn, jsonfile
 from waypost.model import FINAL, MDP, Strategy
 
 SOME = settings(max_examples=40)
@@ -342,7 +342,7 @@ def test_a_longer_path_matters_less_and_less_than_where_it_ends(mdp, data):
         upper = found.upper
 
 
-@pytest.mark.parametrize(("write", "read"), [(write_drn, read_drn), (write_json, read_json)])
+@pytest.mark.parametrize(("write", "read"), [(drn.dumps, drn.loads), (jsonfile.dumps, jsonfile.loads)])
 @settings(max_examples=60)
 @given(mdps(), st.data())
 @example(loan(), None)

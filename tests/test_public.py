@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib.metadata
 import inspect
 import subprocess
 import sys
@@ -9,6 +11,8 @@ import sys
 import pytest
 
 import waypost
+from waypost.cases import loan
+from waypost.errors import ArgumentError, NameUnknownError, PathError, StrategyError
 
 CONTRACT = {
     "MDP",
@@ -20,6 +24,13 @@ CONTRACT = {
     "read_mdp",
     "state_importance",
 }
+ASKING = [
+    waypost.state_importance,
+    waypost.absolute_importance,
+    waypost.group_importance,
+    waypost.path_importance,
+    waypost.explain,
+]
 HEAVY = {"pandas", "matplotlib", "numba", "stormpy", "scipy", "numpy", "sklearn", "aalpy", "rich", "jinja2", "lxml"}
 
 
@@ -28,20 +39,36 @@ def test_the_public_names_are_exactly_these():
     assert set(waypost.__all__) == {
         *CONTRACT,
         "Bounds",
+        "ChoiceImportance",
+        "Decisions",
         "Explanation",
+        "Kind",
         "PathImportance",
+        "Question",
         "StateImportance",
+        "Witnesses",
+        "Pattern",
+        "PatternImportance",
         "bootstrap",
         "case",
+        "choice_importance",
         "count_mdp",
+        "decisions",
         "explain",
         "explore",
+        "find_patterns",
         "group_importance",
         "learn_mdp",
         "observed_strategy",
+        "pattern_importance",
         "read_log",
         "read_strategy",
+        "report",
         "rollouts",
+        "success_after",
+        "success_without",
+        "usual_ways",
+        "without",
         "write_mdp",
         "write_strategy",
     }
@@ -68,12 +95,132 @@ def test_what_changes_the_meaning_must_be_said():
         waypost.path_importance: ["path", "target", "scope"],
         waypost.absolute_importance: ["target"],
         waypost.group_importance: ["target", "scope", "groups"],
+        waypost.pattern_importance: ["pattern", "target", "scope"],
+        waypost.choice_importance: ["target", "scope"],
         waypost.reachability: ["target", "optimum"],
     }.items():
         parameters = inspect.signature(function).parameters
         for word in words:
             assert parameters[word].kind is inspect.Parameter.KEYWORD_ONLY
             assert parameters[word].default is inspect.Parameter.empty
+
+
+def test_the_version_is_that_of_the_package():
+    assert waypost.__version__ == importlib.metadata.version("waypost")
+
+
+def test_the_same_thing_has_the_same_name_in_every_signature():
+    """`scope`, `states`, `exact` and `progress` mean one thing each; nothing else is called by a word of its own."""
+    known = {"mdp", "target", "scope", "states", "exact", "progress", "groups", "path", "witnesses"}
+    for function in ASKING:
+        assert set(inspect.signature(function).parameters) <= known
+        assert "exact" in inspect.signature(function).parameters
+
+
+@pytest.mark.parametrize("function", [*ASKING, waypost.StateImportance.witness, waypost.StateImportance.plot])
+def test_what_people_call_says_what_it_takes_gives_and_refuses(function):
+    documented = inspect.getdoc(function)
+    assert "Parameters\n----------" in documented
+    assert "Returns\n-------" in documented
+    for name in inspect.signature(function).parameters:
+        assert name == "self" or f"\n{name}\n" in documented.replace("**", "")
+    if function in ASKING:
+        assert "Raises\n------" in documented
+        assert "Examples\n--------\n>>>" in documented
+
+
+OTHER = waypost.Strategy.uniform(waypost.MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a"))
+ASKED = {"target": "Granted", "scope": "all"}
+WRONG = [
+    ("target", [5, None, [], [1], 2.5, [None], [["Granted"]], b"Granted", object()], ArgumentError),
+    ("target", ["", "granted", ["Granted", "nobody"]], NameUnknownError),
+    ("scope", ["best", None, 3, [], [None], ["all"], b"all"], ArgumentError),
+    ("scope", [OTHER], StrategyError),
+    ("states", [5, [], [1], [None], 2.5], ArgumentError),
+    ("states", ["", "s", ["s0", "s"]], NameUnknownError),
+    ("exact", ["yes", 1, None], ArgumentError),
+    ("progress", [5, "yes"], ArgumentError),
+    ("mdp", [None, "model.drn", {}, [1]], ArgumentError),
+]
+
+
+@pytest.mark.parametrize(("word", "wrong", "error"), WRONG)
+def test_a_wrong_argument_is_refused_in_one_sentence(word, wrong, error):
+    """The same mistake is the same error in every function; it is never one of Python's own."""
+    for value in wrong:
+        for function in ASKING:
+            parameters = inspect.signature(function).parameters
+            if word not in parameters or (function is waypost.explain and word == "scope" and value == ["all"]):
+                continue
+            given = {"path": ["s0"], "groups": {"x": "Error"}, **ASKED, "mdp": loan(), word: value}
+            asked = {name: given[name] for name in parameters if name in given}
+            with pytest.raises(error) as caught:
+                function(asked.pop("mdp"), **asked)
+            assert len(str(caught.value)) > 10
+            assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("groups", "error"),
+    [
+        (5, ArgumentError),
+        ([], ArgumentError),
+        ("states", ArgumentError),
+        ({"x": 5}, ArgumentError),
+        ({"x": []}, ArgumentError),
+        ({"x": "nobody"}, NameUnknownError),
+    ],
+)
+def test_wrong_groups_are_refused(groups, error):
+    for function in (waypost.group_importance, waypost.explain):
+        with pytest.raises(error):
+            function(loan(), groups=groups, **ASKED)
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        (5, ArgumentError),
+        ([], ArgumentError),
+        ([0, 1, 2], ArgumentError),
+        (None, ArgumentError),
+        ("nobody", NameUnknownError),
+        (["s0", "Apply"], PathError),
+        (["s0", "Fly", "Application"], NameUnknownError),
+        (["Application"], PathError),
+        (["s0", "Apply", "Granted"], PathError),
+    ],
+)
+def test_a_wrong_path_is_refused(path, error):
+    with pytest.raises(error):
+        waypost.path_importance(loan(), path=path, **ASKED)
+
+
+@pytest.mark.parametrize("target", [5, None, [], [1], b"Granted"])
+def test_a_wrong_target_is_refused_by_every_door(target):
+    for door in (loan().where, lambda given: waypost.reachability(loan(), target=given, optimum="max")):
+        with pytest.raises(ArgumentError):
+            door(target)
+
+
+def test_wrong_witnesses_are_refused():
+    for count in (-1, "3", 2.0, None, True):
+        with pytest.raises(ArgumentError):
+            waypost.explain(loan(), target="Granted", witnesses=count)
+    found = waypost.state_importance(loan(), **ASKED)
+    path = waypost.path_importance(loan(), path=["s0"], **ASKED)
+    for wrong in ({}, {"side": "middle"}, {"side": 3}, {"side": "upper", "value": 0.5}, {"side": None}):
+        with pytest.raises(ArgumentError):
+            found.witness("Error", **wrong)
+        with pytest.raises(ArgumentError):
+            path.witness(**wrong)
+    for state in ("nobody", 5, None):
+        with pytest.raises(NameUnknownError):
+            found.witness(state, "upper")
+    with pytest.raises(ArgumentError):
+        found.plot("pie")
+    with pytest.raises(ArgumentError):
+        dataclasses.replace(found, question=None).witness("Error", "upper")
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])

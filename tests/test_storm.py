@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import waypost
-from waypost.formats import write_drn
+from waypost.formats import drn
 from waypost.model import MDP
 from waypost.solve import Reach
 
@@ -41,7 +41,7 @@ def ask_storm(mdp: MDP, queries: list[str], seconds: float = 100.0) -> list[floa
     """Storm's answers in the initial state; fewer than asked for if it runs out of time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.drn")
-        path.write_text(write_drn(mdp), encoding="utf-8")
+        path.write_text(drn.dumps(mdp), encoding="utf-8")
         child = subprocess.Popen(
             [sys.executable, "-c", ASK, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from waypost import report
     from waypost.cases import case
     from waypost.environments import count_mdp, explore, rollouts
     from waypost.errors import WaypostError
@@ -19,74 +20,110 @@ if TYPE_CHECKING:
     from waypost.formats.strategies import read_strategy, write_strategy
     from waypost.importance import (
         Bounds,
+        ChoiceImportance,
+        Decisions,
         Explanation,
+        Kind,
         PathImportance,
+        Question,
         StateImportance,
+        Witnesses,
         absolute_importance,
+        choice_importance,
+        decisions,
         explain,
         group_importance,
         path_importance,
         state_importance,
+        success_after,
+        success_without,
+        without,
     )
     from waypost.learn import learn_mdp, observed_strategy
     from waypost.logs import read_log
     from waypost.model import MDP, Strategy
+    from waypost.patterns import Pattern, PatternImportance, find_patterns, pattern_importance, usual_ways
     from waypost.solve import reachability
     from waypost.uncertainty import bootstrap
 
 __all__ = [
     "MDP",
     "Bounds",
+    "ChoiceImportance",
+    "Decisions",
     "Explanation",
+    "Kind",
     "PathImportance",
+    "Pattern",
+    "PatternImportance",
+    "Question",
     "StateImportance",
     "Strategy",
     "WaypostError",
+    "Witnesses",
     "absolute_importance",
     "bootstrap",
     "case",
+    "choice_importance",
     "count_mdp",
+    "decisions",
     "explain",
     "explore",
+    "find_patterns",
     "group_importance",
     "learn_mdp",
     "observed_strategy",
     "path_importance",
+    "pattern_importance",
     "reachability",
     "read_log",
     "read_mdp",
     "read_strategy",
+    "report",
     "rollouts",
     "state_importance",
+    "success_after",
+    "success_without",
+    "usual_ways",
+    "without",
     "write_mdp",
     "write_strategy",
 ]
 
 _HOME = {  # where each public name lives; imported when it is first used, so that `waypost --help` answers at once
     "MDP": "waypost.model",
+    "Pattern": "waypost.patterns",
+    "PatternImportance": "waypost.patterns",
     "Strategy": "waypost.model",
     "WaypostError": "waypost.errors",
     "bootstrap": "waypost.uncertainty",
     "case": "waypost.cases",
     "count_mdp": "waypost.environments",
     "explore": "waypost.environments",
+    "find_patterns": "waypost.patterns",
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",
+    "pattern_importance": "waypost.patterns",
     "reachability": "waypost.solve",
     "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
     "read_strategy": "waypost.formats.strategies",
     "rollouts": "waypost.environments",
+    "usual_ways": "waypost.patterns",
     "write_mdp": "waypost.formats",
     "write_strategy": "waypost.formats.strategies",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("waypost")
+    if name == "report":
+        return importlib.import_module("waypost.report")
     if name not in __all__:
         raise AttributeError(f"module 'waypost' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME.get(name, "waypost.importance")), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

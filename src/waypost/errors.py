@@ -3,12 +3,14 @@
 ::
 
     WaypostError                 everything a user can cause and mend
+    ├── ArgumentError            an argument of the wrong kind, out of range, or empty (also a ValueError)
     ├── ModelError               the model is not an MDP: sums, negative numbers, unknown successors
     ├── FormatError              a file could not be read as what it claims to be
-    ├── NameUnknownError         a state, label or action that is not in the model
+    ├── NameUnknownError         a state, label or action that is not in the model (also a KeyError)
     ├── StrategyError            a strategy does not fit its model
     ├── UndefinedImportanceError importance divides by zero: the target cannot be reached
     ├── PathError                a path that is no path, not simple, or runs through the target
+    ├── PatternError             a pattern that cannot be read, or whose automaton is too large
     ├── LogError                 an event log that cannot be used as it is
     ├── MissingExtraError        an optional library is not installed
     └── PrecisionError           no number could be certified; never returned silently
@@ -20,12 +22,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
+from itertools import islice
 from types import ModuleType
 
 
 class WaypostError(Exception):
     """Something the user can mend; the message says how."""
+
+
+class ArgumentError(WaypostError, ValueError):
+    """An argument of the wrong kind, out of range, or empty."""
 
 
 class ModelError(WaypostError):
@@ -36,8 +43,10 @@ class FormatError(WaypostError):
     """A file could not be read as what it claims to be."""
 
 
-class NameUnknownError(WaypostError):
+class NameUnknownError(WaypostError, KeyError):
     """A state, label or action that the model does not have."""
+
+    __str__ = Exception.__str__  # a KeyError would put its sentence in quotes
 
 
 class StrategyError(WaypostError):
@@ -50,6 +59,10 @@ class UndefinedImportanceError(WaypostError):
 
 class PathError(WaypostError):
     """Not a simple path from the initial state that avoids the target."""
+
+
+class PatternError(WaypostError):
+    """A pattern that cannot be read, or whose automaton is too large."""
 
 
 class LogError(WaypostError):
@@ -70,11 +83,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     >>> print(unknown_name("label", "acepted", ["accepted", "rejected"]))
     no label 'acepted' in this model; did you mean 'accepted'? known labels: accepted, rejected
     """
-    names = list(known)
+    total = len(known) if isinstance(known, Sized) else None
     # difflib is quadratic in the length of the names and linear in their number; very large models get a sample
+    names = list(islice(known, None if total is None else 20_000))
     near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
-    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    more = (len(names) if total is None else total) - 8
+    shown = ", ".join(f"{n[:57]}..." if len(n) > 60 else n for n in names[:8]) + (
+        f" and {more} more" if more > 0 else ""
+    )
     kinds = kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")

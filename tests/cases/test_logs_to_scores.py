@@ -30,7 +30,7 @@ def test_other_peoples_logs_go_from_log_to_scores(shared_data, file, positive, n
     assert positive in log.activities()
     outcome = Recipe(steps=(Step("set_outcome", {"positive": positive}),))
     mdp = prepare(log, outcome).learn()
-    found = explain(mdp, target="positive", scopes=("all", "optimal"), strategy=observed_strategy(mdp))
+    found = explain(mdp, target="positive", scope=("all", "optimal", observed_strategy(mdp)))
     assert (found.scopes["all"].lower <= found.scopes["all"].upper).all()
     observed = found.scopes["strategy"]
     assert (found.scopes["all"].lower <= observed.lower + 1e-9).all()

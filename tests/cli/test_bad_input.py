@@ -9,7 +9,7 @@ import pytest
 
 from waypost import cli
 from waypost.cases import loan
-from waypost.formats import write_drn, write_json
+from waypost.formats import drn, jsonfile
 
 OK = {
     "format": "waypost-mdp",
@@ -42,9 +42,9 @@ FILES = {
     "successor.json": model('{"u": 1}'),
     "nostates.json": b'{"format": "waypost-mdp", "initial": "s", "states": {}}',
     "other.json": b'{"some": "thing"}',
-    "cut.json": write_json(loan()).encode()[:300],
+    "cut.json": jsonfile.dumps(loan()).encode()[:300],
     "deep.json": b'{"a":' * 100_000,
-    "cut.drn": write_drn(loan()).encode()[:300],
+    "cut.drn": drn.dumps(loan()).encode()[:300],
     "nan.drn": b"@type: MDP\n@model\nstate 0 init\n\taction a\n\t\t0 : 0.5\n\t\t1 : nan\nstate 1\n",
     "noinit.drn": b"@type: MDP\n@model\nstate 0\n\taction a\n\t\t0 : 1\n",
     "empty.json": b"",

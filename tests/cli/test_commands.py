@@ -14,7 +14,7 @@ import pytest
 import waypost
 from waypost import cli
 from waypost.cases import loan
-from waypost.formats import write_drn, write_json
+from waypost.formats import drn, jsonfile
 
 NUMBER = {"oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "pattern": r"^\d+(/\d+)?$"}]}
 BOUNDS = {
@@ -147,7 +147,7 @@ def test_csv_has_full_precision_one_row_per_state(run, tmp_path):
 
 
 def test_a_path_is_explained_in_words_and_in_json(run, tmp_path):
-    (tmp_path / "loan.json").write_text(write_json(loan()))
+    (tmp_path / "loan.json").write_text(jsonfile.dumps(loan()))
     words = run("path", "loan.json", "--target", "Granted", "--path", "s0,Apply,Application")
     assert "0.897" in words
     assert "0.95" in words
@@ -161,7 +161,7 @@ def test_a_path_is_explained_in_words_and_in_json(run, tmp_path):
 
 def test_a_path_may_have_names_with_commas(run, tmp_path):
     mdp = waypost.MDP.from_dict({"a,b": {"go, now": {"c": 0.5, "t": 0.5}}, "c": {"on": "t"}, "t": {}}, initial="a,b")
-    (tmp_path / "m.drn").write_text(write_drn(mdp))
+    (tmp_path / "m.drn").write_text(drn.dumps(mdp))
     document = json.loads(run("path", "m.drn", "-t", "t", "--path", '"a,b","go, now",c', "--json"))
     assert document["all"] == {"lower": 0.5, "upper": 0.5}
 
@@ -172,7 +172,7 @@ def test_check_tells_sizes_labels_and_reachability(run, tmp_path):
         initial="s",
         labels={"goal": ["t"], "never": []},
     )
-    (tmp_path / "m.json").write_text(write_json(mdp))
+    (tmp_path / "m.json").write_text(jsonfile.dumps(mdp))
     out = run("check", "m.json", "--exact")
     assert "5 states, 6 choices, 7 transitions" in out
     assert "initial state 's'" in out
@@ -187,7 +187,7 @@ def test_hostile_names_are_shown_and_do_nothing(run, tmp_path):
     """Terminal codes are spelt out; rich's markup is not obeyed; JSON keeps the very name."""
     evil = "[red]x[/red]\x1b[31m\n<b>"
     mdp = waypost.MDP.from_dict({"s": {"a": evil}, evil: {"b": "t"}, "t": {}}, initial="s", labels={evil: ["t"]})
-    (tmp_path / "m.json").write_text(write_json(mdp))
+    (tmp_path / "m.json").write_text(jsonfile.dumps(mdp))
     for arguments in (["check", "m.json"], ["explain", "m.json", "-t", evil]):
         out = run(*arguments)
         assert "\x1b[31m" not in out

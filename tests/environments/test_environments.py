@@ -118,13 +118,13 @@ def test_a_minigrid_world_is_explored_with_its_door_and_key():
     mdp = explore(gymnasium.make("MiniGrid-DoorKey-5x5-v0"), actions=actions)
     assert reachability(mdp, target="goal", optimum="max")[mdp.initial] == 1.0
     key = mdp.where("carrying=yellow_key")
-    fields = {x: set(v.values) for x, v in mdp.variables.items() if x.startswith("at_")}
+    fields = {x: v.words or () for x, v in mdp.variables.items() if x.startswith("at_")}
     door = [x for x, seen in fields.items() if "yellow_open" in seen]
     assert key.any()
     assert len(door) == 1
     with_key = [mdp.states[s] for s in np.flatnonzero(key)]
     names = set(with_key)
-    assert explain(mdp, target="goal", scopes=("all",), states=with_key[:1]).reachability.upper == 1.0
+    assert explain(mdp, target="goal", scope="all", states=with_key[:1]).reachability.upper == 1.0
     from waypost import group_importance
 
     groups = group_importance(mdp, target="goal", groups={"key": list(names)}, scope="all")
@@ -181,7 +181,7 @@ def test_rollouts_are_the_same_for_the_same_seed_and_become_a_log_and_a_model():
     successes = sum(trace[-1][1] == "positive" for trace in traces)
     played = observed_strategy(counted)
     assert successes > 0
-    chain = explain(counted, target="positive", strategy=played, scopes=())
+    chain = explain(counted, target="positive", scope=played)
     assert chain.scopes["strategy"]["positive"].lower == 1.0
     learned = learn_mdp(traces, eps=0.5)
     assert learned.labels["positive"].any()

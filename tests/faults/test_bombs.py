@@ -14,7 +14,7 @@ from limits import bounded
 from waypost.cases import loan
 from waypost.errors import LogError, WaypostError
 from waypost.formats import read_mdp, reading
-from waypost.formats.umb import _files
+from waypost.formats.umb_writer import _files
 from waypost.logs import read_log
 
 LOG = b'<log xes.version="1.0">'

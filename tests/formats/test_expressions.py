@@ -8,16 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import NameUnknownError, WaypostError
-from waypost.model.expressions import is_expression, read_valuations, states_where
+from waypost.model import MDP
+from waypost.model.expressions import is_expression, states_where
+from waypost.model.valuations import read_valuations
 
 STATES = [f"x={x}, y={y}, open={str(x > y).lower()}" for x in range(-2, 4) for y in range(3)]
 VARIABLES = read_valuations(STATES)
 POINTS = [(x, y, x > y) for x in range(-2, 4) for y in range(3)]
+DEFINITIONS = {"N": "M*2", "M": "1", "near": "x-y<=N", "loop": "loop+1"}
 LABELS = {"goal": np.array([x == 3 for x, _, _ in POINTS])}
 
 
 def chosen(expression: str) -> list[bool]:
-    return states_where(expression, VARIABLES, LABELS, len(STATES)).tolist()
+    return states_where(expression, VARIABLES, LABELS, len(STATES), DEFINITIONS).tolist()
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,20 @@ def chosen(expression: str) -> list[bool]:
         ("-x=-y", "-x == -y"),
         ("false => false => false", "True"),
         ("open=(x>y)", "True"),
+        ("0<=x<y+1", "0 <= x < y + 1"),
+        ("x/2>0.5", "x / 2 > 0.5"),
+        ("x=1.0e0 | x*.5=1", "x == 1 or x * 0.5 == 1"),
+        ("mod(x, 2)=1", "x % 2 == 1"),
+        ("min(x, y, 1)=max(-1, x)", "min(x, y, 1) == max(-1, x)"),
+        ("pow(2, y)>x & pow(x, 2)>1", "2 ** y > x and x ** 2 > 1"),
+        ("floor(x/2)=ceil(x/2)", "x % 2 == 0"),
+        ("round(x/2)=1", "x in (1, 2)"),
+        ("log(4, 2)=2", "True"),
+        ("open <=> x>y", "True"),
+        ("x=1 <=> y=1 => open", "(x == 1) != (y == 1) or open"),
+        ("(x>0 ? x : -x) = 2", "abs(x) == 2"),
+        ("x>=N & near", "x >= 2 and x - y <= 2"),
+        ("true", "True"),
     ],
 )
 def test_an_expression_means_what_prism_means_by_it(prism, python):
@@ -69,6 +86,15 @@ def test_a_state_without_the_variable_is_never_meant():
         ("(" * 500 + "x=1" + ")" * 500, "nested"),
         ("!" * 500 + "open", "nested"),
         ("x=1 & " * 3000 + "x=1", "longer than"),
+        ("x=1 & goal", 'write it in quotes: "goal"'),
+        ("nearr", "no variable 'nearr' in this model; did you mean 'near'"),
+        ("x = 1 ] y", "character 7"),
+        ("x = ) y", "where a value should be .character 5."),
+        ("loop=1", "nested more than"),
+        ("mod(x, 0.5)=1", "not whole"),
+        ("min()=1", "where a value should be"),
+        ("floor(x, y)=1", "takes 1"),
+        ("x=1 ? 2", "without its ':'"),
     ],
 )
 def test_a_wrong_expression_says_what_is_wrong(expression, said):
@@ -83,6 +109,16 @@ def test_any_text_is_a_set_of_states_or_an_error_of_ours(text):
     except WaypostError:
         return
     assert mask.shape == (len(STATES),)
+
+
+def test_a_remainder_by_zero_means_no_state():
+    assert chosen("mod(x, y)=0") == [y != 0 and x % y == 0 for x, y, _ in POINTS]
+
+
+def test_a_state_may_stand_in_quotes_like_a_label():
+    mdp = MDP.from_dict({"a b": {"go": "c"}, "c": {}}, initial="a b", labels={"end": ["c"]})
+    assert mdp.where('"a b" | "end"').tolist() == [True, True]
+    assert mdp.where("true").tolist() == [True, True]
 
 
 def test_names_are_not_expressions():

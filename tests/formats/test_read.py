@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import numpy as np
@@ -11,10 +12,10 @@ from formats.models import assert_same
 from waypost import explain, reachability, state_importance
 from waypost.cases import loan
 from waypost.errors import WaypostError
-from waypost.formats import read_mdp, read_symbolic, write_mdp
-from waypost.formats.prism_flat import read_flat_prism
-from waypost.formats.prism_writer import prism_text, with_kept_names
-from waypost.model import MDP
+from waypost.formats import ReadingNote, prism, read_mdp, read_symbolic, write_mdp
+from waypost.formats.prism_writer import with_kept_names
+from waypost.formats.properties import asked, read_properties
+from waypost.model import FINAL, MDP
 
 ENDINGS = [".prism", ".drn", ".tra", ".json", ".umb"]
 MODELS = {  # file: target
@@ -64,7 +65,7 @@ def test_two_dice_is_the_same_in_all_three_published_files(shared_data):
 def test_our_own_reader_agrees_with_storm(study, exact, shared_data):
     pytest.importorskip("stormpy")
     file = shared_data / f"models/paper/{study}.prism"
-    ours, storms = read_flat_prism(file.read_text(), exact=exact), read_symbolic(file, exact=exact)
+    ours, storms = prism.loads(file.read_text(), exact=exact), read_symbolic(file, exact=exact)
     assert set(ours.states) == set(storms.states)
     assert ours.labels.keys() == storms.labels.keys()
     for name in ours.states:
@@ -88,7 +89,7 @@ def outcomes(mdp: MDP, state: int) -> dict[str, dict[str, object]]:
 
 def test_storm_reads_what_we_write_and_the_names_come_back(tmp_path):
     pytest.importorskip("stormpy")
-    text = prism_text(loan())
+    text = prism.dumps(loan())
     (tmp_path / "loan.prism").write_text(text)
     again = with_kept_names(read_symbolic(tmp_path / "loan.prism"), text)
     assert set(again.states) == set(loan().states)
@@ -142,15 +143,16 @@ label "goal" = x=N;
         (PRISM, None, "leaves N open"),
         (PRISM, {"M": 1}, "no open constant 'M'"),
         (PRISM, {"N": "3; rm"}, "no name with a number"),
-        (PRISM.replace("mdp", "ctmc"), {"N": 3}, "CTMC"),
-        (PRISM.replace(" init 0;", ";").replace("label", "init x<2 endinit\nlabel"), {"N": 3}, "2 initial"),
+        (PRISM.replace("mdp", "smg"), {"N": 3}, "game .* one player"),
+        (PRISM.replace("mdp", "pomdp"), {"N": 3}, "partially observable"),
+        (PRISM.replace("mdp", "pta"), {"N": 3}, "timed automaton"),
         (PRISM.replace("0.5 :", "0.7 :"), {"N": 3}, "Storm cannot read|summing to"),
         ("mdp\nmodule m\nendmodul", None, "Storm cannot read"),
         ("hello", None, "in no known format"),
         ("  \n", None, "is empty"),
         ('{"a": 1}', None, "not a model"),
         ("mdp\n0 0 1 0.5\n", None, "summing to 0.5"),
-        ("@type: CTMC\n@model\n", None, "only MDP and DTMC"),
+        ("@type: CTMC\n@model\n", None, "from DRN only MDP and DTMC"),
         ('{"format": "waypost-mdp", "initial": "a", "states": {"a": {}}}', {"N": 1}, "no constants to set"),
     ],
 )
@@ -177,6 +179,60 @@ def test_too_large_a_state_space_is_given_up_in_time(tmp_path):
     (tmp_path / "model.prism").write_text(PRISM)
     with pytest.raises(WaypostError, match="did not finish"):
         read_symbolic(tmp_path / "model.prism", constants={"N": 2_000_000_000}, time_limit=2)
+
+
+def test_one_of_several_initial_states_is_chosen_by_a_state_that_is_added(tmp_path):
+    """Law: the best value from `start` is the best over the initial states; choosing one adds nothing."""
+    pytest.importorskip("stormpy")
+    text = PRISM.replace(" init 0;", ";").replace("label", "init x<2 endinit\nlabel").replace("(x'=0)", "(x'=N-1)")
+    (tmp_path / "model.prism").write_text(text.replace("x<N ->", "x<N-1 ->"))
+    file, target = tmp_path / "model.prism", "x=4"
+    with pytest.warns(ReadingNote, match=r"2 initial states, so a state 'start' is added"):
+        mdp = read_mdp(file, constants={"N": 5})
+    assert mdp.states[mdp.initial] == "start"
+    assert [mdp.actions[c] for c in mdp.choices(mdp.initial)] == ["x=0", "x=1"]
+    chosen = [read_mdp(file, constants={"N": 5}, initial=name) for name in ("x=0", "x=1")]
+    assert {m.n_states for m in chosen} == {mdp.n_states - 1}
+    values = [reachability(m, target=target, optimum="max")[m.initial] for m in chosen]
+    assert reachability(mdp, target=target, optimum="max")[mdp.initial] == max(values)
+
+
+CTMC = """ctmc
+module m
+  x : [0..3] init 0;
+  [up] x<3 -> 2 : (x'=x+1) + 1 : (x'=0);
+  [lose] x=1 -> 1/2 : (x'=0);
+endmodule
+"""
+MA = """ma
+module m
+  x : [0..3] init 0;
+  [a] x=0 -> 0.5 : (x'=1) + 0.5 : (x'=2);
+  [b] x=0 -> (x'=2);
+  <> x=1 -> 3 : (x'=3) + 1 : (x'=0);
+  <> x=0 -> 7 : (x'=3);
+  <> x=2 -> 2 : (x'=2);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (CTMC, {"x=0": [[1 / 3, 2 / 3, 0, 0]], "x=1": [[3 / 7, 0, 4 / 7, 0]]}),
+        (MA, {"x=0": [[0, 0.5, 0.5, 0], [0, 0, 1, 0]], "x=1": [[0.25, 0, 0, 0.75]], "x=2": [[0, 0, 1, 0]]}),
+    ],
+)
+def test_continuous_time_is_read_by_its_jumps(text, rows, tmp_path):
+    """Rates that race become the probabilities of winning the race; where there are actions, rates do not act."""
+    pytest.importorskip("stormpy")
+    (tmp_path / "model.prism").write_text(text)
+    with pytest.warns(ReadingNote, match="read by its jumps"):
+        mdp = read_mdp(tmp_path / "model.prism")
+    order = [mdp.state(f"x={x}") for x in range(4)]
+    for name, expected in rows.items():
+        found = [mdp.transitions[[c]].toarray()[0, order].tolist() for c in mdp.choices(mdp.state(name))]
+        assert sorted(found) == [pytest.approx(row) for row in sorted(expected)]
 
 
 @pytest.mark.parametrize("source", ["nowhere.drn", "."])
@@ -228,3 +284,74 @@ def test_prism_and_jani_of_one_model_give_the_same_names(shared_data):
     for label in ("finished", "agree"):
         values = [dict(zip(m.states, reachability(m, target=label, optimum="min"), strict=True)) for m in (prism, jani)]
         assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+DIGIT = {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 9}
+JANI = {
+    "jani-version": 1,
+    "name": "door",
+    "type": "mdp",
+    "actions": [{"name": "knock"}, {"name": "enter"}],
+    "constants": [
+        {"name": "N", "type": "int"},
+        {"name": "M", "type": "int", "value": {"op": "+", "left": "N", "right": 1}},
+    ],
+    "variables": [
+        {"name": "fixed", "type": DIGIT, "initial-value": 7},
+        {"name": "n", "type": DIGIT, "initial-value": 0},
+        {"name": "inside", "type": "bool", "transient": True, "initial-value": False},
+    ],
+    "automata": [
+        {
+            "name": "guest",
+            "locations": [
+                {"name": "street"},
+                {"name": "hall", "transient-values": [{"ref": "inside", "value": True}]},
+            ],
+            "initial-locations": ["street"],
+            "edges": [
+                {
+                    "location": "street",
+                    "action": "knock",
+                    "guard": {"exp": {"op": "<", "left": "n", "right": "N"}},
+                    "destinations": [
+                        {"location": "street", "probability": {"exp": 0.5},
+                         "assignments": [{"ref": "n", "value": {"op": "+", "left": "n", "right": 1}}]},
+                        {"location": "hall", "probability": {"exp": 0.5}},
+                    ],
+                },
+                {
+                    "location": "street",
+                    "action": "enter",
+                    "guard": {"exp": {"op": "=", "left": "n", "right": "N"}},
+                    "destinations": [{"location": "hall"}],
+                },
+            ],
+        }
+    ],
+    "system": {"elements": [{"automaton": "guest"}], "syncs": [
+        {"synchronise": ["knock"], "result": "knock"}, {"synchronise": ["enter"], "result": "enter"}]},
+    "properties": [
+        {"name": "soon", "expression": {"op": "filter", "fun": "values", "states": {"op": "initial"},
+         "values": {"op": "Pmax", "exp": {"op": "F", "exp": "inside", "step-bounds": {"upper": "N"}}}}},
+        {"name": "long", "expression": {"op": "filter", "fun": "values", "states": {"op": "initial"},
+         "values": {"op": "Emin", "exp": 1, "reach": "inside"}}},
+    ],
+}  # fmt: skip
+
+
+def test_jani_locations_and_actions_have_their_names(tmp_path):
+    """What never changes is not in a name, and can be asked for all the same."""
+    pytest.importorskip("stormpy")
+    (tmp_path / "door.jani").write_text(json.dumps(JANI))
+    mdp = read_mdp(tmp_path / "door.jani", constants={"N": 2})
+    assert sorted(mdp.states) == [f"n={n}, guest={place}" for n in range(3) for place in ("hall", "street")]
+    assert {mdp.actions[c] for c in range(mdp.n_choices)} == {"knock", "enter", FINAL}
+    assert mdp.where("guest=hall").tolist() == mdp.where("inside").tolist()
+    assert (
+        mdp.where("fixed=7 & n<M-2 & guest=street").tolist() == (np.array(mdp.states) == "n=0, guest=street").tolist()
+    )
+    soon, long = read_properties(tmp_path / "door.jani", constants={"N": 2})
+    assert long.reason == "expected rewards (E)"
+    model, target, _ = asked(mdp, soon)
+    assert reachability(model, target=target, optimum="max")[model.initial] == 0.75

@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from formats.models import assert_same, mdps
 from waypost.cases import loan
 from waypost.errors import FormatError
-from waypost.formats import read_drn, read_json, write_drn, write_json
-from waypost.formats.dot import dot_text
-from waypost.formats.explicit import read_explicit, write_explicit
+from waypost.formats import dot, drn, explicit, jsonfile, prism, umb
 from waypost.formats.graphs import from_networkx, to_networkx
-from waypost.formats.prism_flat import read_flat_prism
-from waypost.formats.prism_writer import prism_text
-from waypost.formats.umb import read_umb, write_umb
 from waypost.model import MDP
 
 
@@ -27,41 +22,41 @@ def folder(tmp_path_factory):
 
 @given(mdp=mdps())
 def test_umb_keeps_everything(mdp, folder):
-    write_umb(mdp, folder / "m.umb")
-    assert_same(mdp, read_umb(folder / "m.umb"))
+    umb.write(mdp, folder / "m.umb")
+    assert_same(mdp, umb.read(folder / "m.umb"))
 
 
 @given(mdp=mdps())
 def test_prism_keeps_everything_but_counts(mdp):
-    assert_same(mdp, read_flat_prism(prism_text(mdp), exact=mdp.exact is not None), counts=False)
+    assert_same(mdp, prism.loads(prism.dumps(mdp), exact=mdp.exact is not None), counts=False)
 
 
 @given(mdp=mdps())
 def test_explicit_files_keep_everything_but_counts(mdp, folder):
     if not all(n not in ("init", "deadlock") and '"' not in n and n.splitlines() == [n] for n in mdp.labels):
         with suppress(FormatError):
-            write_explicit(mdp, folder / "m.tra")
+            explicit.write(mdp, folder / "m.tra")
         return
-    write_explicit(mdp, folder / "m.tra")
-    assert_same(mdp, read_explicit(folder / "m.tra", exact=mdp.exact is not None), counts=False)
+    explicit.write(mdp, folder / "m.tra")
+    assert_same(mdp, explicit.read(folder / "m.tra", exact=mdp.exact is not None), counts=False)
 
 
 @given(mdp=mdps())
-def test_drn_keeps_everything_but_counts_and_empty_labels(mdp):
+def test_drn_keeps_everything_but_empty_labels(mdp):
     mdp = mdp.with_labels({name: mask for name, mask in mdp.labels.items() if mask.any()})
-    assert_same(mdp, read_drn(write_drn(mdp), exact=mdp.exact is not None), counts=False)
+    assert_same(mdp, drn.loads(drn.dumps(mdp), exact=mdp.exact is not None))
 
 
 @pytest.mark.parametrize("label", ["!", "!0.5", "[x]", "//", "init", '"', "a b"])
 def test_drn_takes_no_label_for_something_else(label):
     """Storm writes exit rates behind an exclamation mark, rewards in brackets, comments behind slashes."""
     mdp = MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a", labels={label: ["b"]})
-    assert read_drn(write_drn(mdp)).labels[label].tolist() == [False, True]
+    assert drn.loads(drn.dumps(mdp)).labels[label].tolist() == [False, True]
 
 
 @given(mdp=mdps())
-def test_json_keeps_everything_but_counts(mdp):
-    assert_same(mdp, read_json(write_json(mdp), exact=mdp.exact is not None), counts=False)
+def test_json_keeps_everything(mdp):
+    assert_same(mdp, jsonfile.loads(jsonfile.dumps(mdp), exact=mdp.exact is not None))
 
 
 @given(mdp=mdps())
@@ -74,11 +69,11 @@ def test_networkx_keeps_everything(mdp):
 @settings(max_examples=30)
 def test_graphviz_reads_our_dot(mdp):
     pygraphviz = pytest.importorskip("pygraphviz")
-    graph = pygraphviz.AGraph(string=dot_text(mdp))
+    graph = pygraphviz.AGraph(string=dot.dumps(mdp))
     assert sum(node.startswith("s") for node in graph.nodes()) == mdp.n_states
 
 
 def test_a_name_survives_graphviz():
     pygraphviz = pytest.importorskip("pygraphviz")
-    graph = pygraphviz.AGraph(string=dot_text(loan()))
+    graph = pygraphviz.AGraph(string=dot.dumps(loan()))
     assert {graph.get_node(node).attr["label"] for node in graph.nodes() if node.startswith("s")} == set(loan().states)

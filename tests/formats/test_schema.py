@@ -11,7 +11,7 @@ import pytest
 
 import waypost
 from waypost.cases import loan
-from waypost.formats import SCHEMA, read_json, write_json
+from waypost.formats import SCHEMA, jsonfile
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -21,14 +21,14 @@ def test_the_schema_in_the_docs_is_the_schema():
 
 
 def test_what_is_written_fits_the_schema():
-    jsonschema.validate(json.loads(write_json(loan())), SCHEMA)
+    jsonschema.validate(json.loads(jsonfile.dumps(loan())), SCHEMA)
 
 
 def test_the_example_in_the_docs_fits_and_can_be_read():
     text = re.search(r"```json\n(.*?)```", (DOCS / "formats.md").read_text(encoding="utf-8"), re.DOTALL)
     assert text is not None
     jsonschema.validate(json.loads(text[1]), SCHEMA)
-    assert read_json(text[1], exact=True).states == ("s0", "granted", "rejected")
+    assert jsonfile.loads(text[1], exact=True).states == ("s0", "granted", "rejected")
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_what_the_schema_refuses_the_reader_refuses(broken):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, SCHEMA)
     with pytest.raises(waypost.WaypostError):
-        read_json(json.dumps(broken))
+        jsonfile.loads(json.dumps(broken))

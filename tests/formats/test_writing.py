@@ -13,7 +13,7 @@ import pytest
 
 from waypost.cases import loan
 from waypost.errors import FormatError
-from waypost.formats import read_mdp, write_explicit, write_mdp
+from waypost.formats import explicit, read_mdp, write_mdp
 from waypost.formats.writing import _place, write_bytes, write_files, write_text
 
 root_only = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
@@ -176,7 +176,7 @@ def test_files_that_belong_together_appear_together(broken, error, tmp_path, mon
 
 def test_a_model_killed_while_it_is_moved_is_no_model(tmp_path, monkeypatch):
     """Transitions come last: without them nothing reads the rest, so that old and new are never mixed."""
-    write_explicit(loan(), tmp_path / "m.tra")
+    explicit.write(loan(), tmp_path / "m.tra")
     replace = Path.replace
 
     class Killed(BaseException):
@@ -194,7 +194,7 @@ def test_a_model_killed_while_it_is_moved_is_no_model(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Path, "replace", dying)  # also the way back is cut
         with pytest.raises(Killed):
-            write_explicit(loan().with_labels({"other": [True] * loan().n_states}), tmp_path / "m.tra")
+            explicit.write(loan().with_labels({"other": [True] * loan().n_states}), tmp_path / "m.tra")
         monkeypatch.undo()
         if (tmp_path / "m.tra").exists():
             assert "Granted" in read_mdp(tmp_path / "m.tra").states
@@ -202,4 +202,4 @@ def test_a_model_killed_while_it_is_moved_is_no_model(tmp_path, monkeypatch):
         else:
             with pytest.raises(FormatError, match=r"without its transitions|cannot read"):
                 read_mdp(tmp_path / "m.sta")
-        write_explicit(loan(), tmp_path / "m.tra")
+        explicit.write(loan(), tmp_path / "m.tra")

@@ -13,17 +13,18 @@ from strategies import mdps
 from waypost.cases import loan
 from waypost.graph import (
     Graph,
-    almost_surely,
     can_reach,
     compiled,
     distances,
     dominators,
     end_components,
+    prob0a,
+    prob0e,
+    prob1a,
+    prob1e,
     reachable,
     stay,
     strong_components,
-    surely,
-    surely_positive,
 )
 from waypost.graph.reach import idle_without
 
@@ -164,10 +165,10 @@ def test_what_can_be_kept_is_the_union_of_all_sets_that_can(small, data):
 
 @MANY
 @given(graphs())
-def test_almost_surely_means_that_some_strategy_has_probability_one(small):
+def test_prob1e_means_that_some_strategy_has_probability_one(small):
     """Every strategy is tried; the one given is one of them."""
     goal = members(small.goal)
-    found, choice = almost_surely(small.graph, small.goal, enabled=small.enabled)
+    found, choice = prob1e(small.graph, small.goal, enabled=small.enabled)
     assert members(found) == set().union(*(almost_sure(chain, goal) for chain in small.strategies()))
     chain = [small.rows[choice[x]] if choice[x] >= 0 else frozenset({x}) for x in range(small.n)]
     assert members(found) <= almost_sure(chain, goal)
@@ -175,15 +176,15 @@ def test_almost_surely_means_that_some_strategy_has_probability_one(small):
 
 @MANY
 @given(graphs(every_state_moves=True))
-def test_surely_means_that_every_strategy_has_probability_one(small):
+def test_prob1a_means_that_every_strategy_has_probability_one(small):
     goal = members(small.goal)
-    found = surely(small.graph, small.goal, enabled=small.enabled)
+    found = prob1a(small.graph, small.goal, enabled=small.enabled)
     assert members(found) == set.intersection(*(almost_sure(chain, goal) for chain in small.strategies()))
 
 
 @MANY
 @given(graphs(every_state_moves=True))
-def test_surely_positive_means_that_every_strategy_may_get_there(small):
+def test_prob0_means_that_no_or_not_every_strategy_may_get_there(small):
     goal = members(small.goal)
 
     def sees(chain) -> set[int]:
@@ -192,8 +193,9 @@ def test_surely_positive_means_that_every_strategy_may_get_there(small):
             seen |= more
         return seen
 
-    found = surely_positive(small.graph, small.goal, enabled=small.enabled)
-    assert members(found) == set.intersection(*(sees(chain) for chain in small.strategies()))
+    sights = [sees(chain) for chain in small.strategies()]
+    assert members(~prob0e(small.graph, small.goal, enabled=small.enabled)[0]) == set.intersection(*sights)
+    assert members(~prob0a(small.graph, small.goal, enabled=small.enabled)) == set.union(*sights)
 
 
 @MANY

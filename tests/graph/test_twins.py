@@ -7,14 +7,14 @@ import pytest
 
 from waypost.graph import (
     Graph,
-    almost_surely,
     compiled,
     dominators,
     end_components,
+    prob1a,
+    prob1e,
     reachable,
     stay,
     strong_components,
-    surely,
 )
 
 
@@ -33,8 +33,8 @@ def random_graph(seed: int, n: int = 3000) -> Graph:
 QUESTIONS = {
     "reachable": lambda g, mask: [reachable(g, mask)],
     "stay": lambda g, mask: stay(g, ~mask),
-    "almost surely": almost_surely,
-    "surely": lambda g, mask: [surely(g, mask)],
+    "prob1e": prob1e,
+    "prob1a": lambda g, mask: [prob1a(g, mask)],
     "components": lambda g, _: [strong_components(g).component, strong_components(g).members],
     "end components": lambda g, mask: end_components(g, inside=~mask),
     "dominators": lambda g, mask: [dominators(g, 0, mask)],
@@ -60,7 +60,7 @@ def test_a_long_chain_does_not_exhaust_the_stack():
     last = np.arange(n) == n - 1
     assert len(strong_components(graph)) == n
     assert dominators(graph, 0, last).all()
-    assert almost_surely(graph, last)[0].all()
+    assert prob1e(graph, last)[0].all()
 
 
 def test_a_long_chain_that_starts_again_is_taken_apart_at_once():

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 import oracles
 import waypost
 from strategies import mdps
-from waypost.importance.facts import Facts
-from waypost.solve import Reach
+from waypost.importance import Question, facts
 
 
 def defined(mdp) -> np.ndarray:
@@ -134,13 +133,13 @@ def test_path_importance_is_what_enumeration_finds(drawn):
 @given(mdps())
 def test_facts_agree_with_exact_numbers(mdp):
     """What the graph says about 0 and 1 is what rationals say."""
-    target = defined(mdp)
+    defined(mdp)
     for scope in ("all", "optimal"):
-        facts = Facts(Reach.of(mdp, target, exact=False), mdp.initial, optimal=scope == "optimal")
+        question = Question.of(mdp, target="goal", scope=scope)
         exact = waypost.state_importance(mdp, target="goal", scope=scope, exact=True)
         for s, name in enumerate(mdp.states):
             only = np.arange(mdp.n_states) == s
-            assert facts.can_be_one(only) == (exact[name].upper == 1)
-            assert facts.can_be_zero(only) == (exact[name].lower == 0)
-            assert facts.must_pass(only) == (exact[name].lower == 1)
-            assert (not facts.ever[s] and s != mdp.initial) == (exact[name].upper == 0)
+            assert facts.can_be_one(question, only) == (exact[name].upper == 1)
+            assert facts.can_be_zero(question, only) == (exact[name].lower == 0)
+            assert facts.must_pass(question, only) == (exact[name].lower == 1)
+            assert (not question.ever[s] and s != mdp.initial) == (exact[name].upper == 0)

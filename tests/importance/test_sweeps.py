@@ -11,11 +11,11 @@ import waypost
 from strategies import mdps
 from waypost.cases import loan
 from waypost.graph import compiled
-from waypost.importance.facts import Facts
-from waypost.importance.passing import Passing
-from waypost.importance.states import Question
+from waypost.importance import Question, facts
+from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import MDP, Strategy
+from waypost.solve import elimination, lanes, pattern
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -25,10 +25,9 @@ def twin(request, monkeypatch):
     return request.param
 
 
-def slowly(facts: Facts, problem: str) -> np.ndarray:
-    names = ("lowest", "highest") if problem == "importance" else ("absolute_lowest", "absolute_highest")
-    n = facts.graph.n_states
-    return np.array([[getattr(Passing(facts, np.arange(n) == s), name)().value for s in range(n)] for name in names])
+def slowly(asked: Question, *, absolute: bool = False) -> np.ndarray:
+    each = np.eye(asked.mdp.n_states, dtype=bool)
+    return np.array([[bound(asked, only, side, absolute=absolute).value for only in each] for side in SIDES])
 
 
 def same(found, right) -> None:
@@ -39,7 +38,7 @@ def same(found, right) -> None:
 
 def question(mdp: MDP, scope) -> Question:
     try:
-        return Question.of(mdp, target="goal", scope=scope, exact=False)
+        return Question.of(mdp, target="goal", scope=scope)
     except waypost.WaypostError:
         assume(condition=False)
         raise
@@ -50,21 +49,56 @@ def question(mdp: MDP, scope) -> Question:
 @settings(max_examples=120)
 @given(mdps(max_states=9, max_strategies=10**6))
 def test_a_sweep_equals_one_state_at_a_time(scope, mdp):
-    facts = question(mdp, Strategy.uniform(mdp) if scope == "strategy" else scope).facts
-    same(bounds_of_states(facts, np.arange(mdp.n_states), "importance", workers=1), slowly(facts, "importance"))
+    asked, states = question(mdp, Strategy.uniform(mdp) if scope == "strategy" else scope), np.arange(mdp.n_states)
+    same(bounds_of_states(asked, states, workers=1), slowly(asked))
     if scope == "all":
-        same(bounds_of_states(facts, np.arange(mdp.n_states), "absolute", workers=1), slowly(facts, "absolute"))
+        same(bounds_of_states(asked, states, absolute=True, workers=1), slowly(asked, absolute=True))
+
+
+@pytest.fixture
+def many_choices(monkeypatch):
+    """Every model counts as one where many states have a choice."""
+    monkeypatch.setattr(elimination, "MOST_KEPT", -1)
+
+
+@pytest.mark.usefixtures("twin", "many_choices")
+@pytest.mark.parametrize("scope", ["all", "optimal"])
+@settings(max_examples=120)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_lanes_equal_one_state_at_a_time(scope, mdp):
+    """Where many states have a choice, graph and lanes tell the bounds of every state as `bound` does."""
+    asked, states = question(mdp, scope), np.arange(mdp.n_states)
+    assert asked.reduced is None
+    same(bounds_of_states(asked, states), slowly(asked))
+    if scope == "all":
+        same(bounds_of_states(asked, states, absolute=True), slowly(asked, absolute=True))
+
+
+@pytest.mark.usefixtures("many_choices")
+@pytest.mark.parametrize("setting", ["too large a pattern", "no patience"])
+def test_what_lanes_leave_open_is_asked_one_by_one(setting, monkeypatch):
+    """A pattern that is too large, or a lane that does not come to its end, changes no bound."""
+    if setting == "too large a pattern":
+        monkeypatch.setattr(pattern, "MOST_UPDATES", -1)
+    else:
+        monkeypatch.setattr(lanes, "_ROUNDS", 1)
+    asked = Question.of(loan(), target="Granted", scope="all")
+    for absolute in (False, True):
+        told = []
+        found = bounds_of_states(asked, np.arange(10), absolute=absolute, progress=told.append)
+        same(found, slowly(asked, absolute=absolute))
+        assert sum(told) == 2 * 10
 
 
 @settings(max_examples=40)
 @given(mdps(max_states=9, max_strategies=10**6), st.randoms(use_true_random=False))
 def test_workers_and_order_change_nothing(mdp, random):
-    facts = question(mdp, "all").facts
+    asked = question(mdp, "all")
     states = np.arange(mdp.n_states)
     shuffled = list(states)
     random.shuffle(shuffled)
-    once = np.array(bounds_of_states(facts, states, "importance", workers=1))
-    again = np.array(bounds_of_states(facts, np.array(shuffled), "importance", workers=2))
+    once = np.array(bounds_of_states(asked, states, workers=1))
+    again = np.array(bounds_of_states(asked, np.array(shuffled), workers=2))
     assert (again[:, np.argsort(shuffled)] == once).all()
 
 
@@ -72,17 +106,26 @@ def test_workers_and_order_change_nothing(mdp, random):
 @settings(max_examples=100)
 @given(mdps(max_states=9, max_strategies=10**6))
 def test_many_states_are_decided_as_one_is(scope, mdp):
-    """The compiled questions about 0 and 1 agree with the set algebra of `Facts`."""
-    facts = question(mdp, scope).facts
-    states = np.array([s for s in np.flatnonzero(facts.ever) if s != facts.start and not facts.always[s]], np.int64)
+    """The compiled questions about 0 and 1 agree with the set algebra of `facts`."""
+    asked, each = question(mdp, scope), np.eye(mdp.n_states, dtype=bool)
+    unsure = asked.ever & ~asked.always & ~each[asked.start]
     for through, single in ((True, facts.can_be_one), (False, facts.can_be_zero)):
-        one_by_one = [single(np.arange(mdp.n_states) == s) for s in states]
-        if not through and scope == "all":
-            states_ = [s for s in states if not facts.reach.avoidable[0][s]]
-            one_by_one = [single(np.arange(mdp.n_states) == s) for s in states_]
-            assert facts.only_one_way(np.array(states_, np.int64), through=through).tolist() == one_by_one
-        else:
-            assert facts.only_one_way(states, through=through).tolist() == one_by_one
+        settled = asked.reach.avoidable[0] if not through and scope == "all" else np.zeros(mdp.n_states, bool)
+        states = np.flatnonzero(unsure & ~settled)
+        one_by_one = [single(asked, each[s]) for s in states]
+        assert facts.only_one_way(asked, states, through=through).tolist() == one_by_one
+
+
+@settings(max_examples=100)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_many_states_are_certain_or_impossible_as_one_is(mdp):
+    """What is asked of many states absolutely agrees with the set algebra of `facts`."""
+    asked, each = question(mdp, "all"), np.eye(mdp.n_states, dtype=bool)
+    states = np.flatnonzero(asked.ever & ~each[asked.start])
+    certain = [facts.certain(asked, each[s], least=False) for s in states]
+    assert facts.each_certain(asked, states).tolist() == certain
+    impossible = [facts.impossible(asked, each[s]) for s in states]
+    assert facts.each_impossible(asked, states).tolist() == impossible
 
 
 def test_progress_adds_up_to_two_bounds_per_state():

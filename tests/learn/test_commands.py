@@ -44,7 +44,7 @@ def test_learn_writes_a_model_that_can_be_read_again(run, log_file, tmp_path):
 def test_hostile_names_survive_from_log_to_model(run, tmp_path):
     names = ['a "b"', "<b>", "=1+1", "\U0001f389", "x\ny", "//[s]", "\\", "(final)", "[0]", "start", "{}", "q0: start"]
     write_log(EventLog.from_sequences([names, names[::-1]] * 20), tmp_path / "log.csv")
-    code, _, err = run("learn", tmp_path / "log.csv", "-q", "-o", tmp_path / "model.drn")
+    code, _, err = run("learn", tmp_path / "log.csv", "--actors", "choice", "-q", "-o", tmp_path / "model.drn")
     assert (code, err) == (0, "")
     mdp = read_mdp(tmp_path / "model.drn")
     assert set(names) <= set(mdp.labels)
@@ -88,9 +88,9 @@ def test_explain_takes_a_log_in_one_step(run, log_file):
     assert (code, err) == (0, "")
 
 
-def test_without_a_map_it_is_said_that_every_event_is_a_choice(run, log_file):
+def test_without_a_map_it_is_said_that_all_events_are_chance(run, log_file):
     _, _, err = run("explain", log_file, "--positive", "Pay out", "--format", "csv", "--strategy", "observed")
-    assert "no actor map: every event is a choice of the process" in err
+    assert "no actor map: all events are chance, so each step has one number" in err
 
 
 def test_events_that_start_and_are_completed_are_told_of(run, log_file):

@@ -15,9 +15,10 @@ from waypost.errors import LogError
 from waypost.logs import EventLog, Recipe, Step, parse_recipe, read_log, read_recipe
 from waypost.logs.log import ACTIVITY, CASE, DURATION, LIFECYCLE, OUTCOME, TIME
 from waypost.logs.steps import STEPS, events
-from waypost.logs.steps.cases import cut_cases, keep_cases, keep_periods, keep_variants, set_outcome
+from waypost.logs.steps.cases import cut_cases, keep_cases, keep_periods, keep_variants
 from waypost.logs.steps.durations import classify_durations, pair_lifecycle, rename_by_gap
 from waypost.logs.steps.events import drop_events, keep_lifecycle, merge_repeats, number_events, rename_events
+from waypost.logs.steps.outcome import set_outcome
 
 LOGS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -32,13 +33,14 @@ def timed(*rows: tuple[str, str, float, str]) -> EventLog:
 @given(LOGS)
 def test_steps_change_nothing_but_return_something_new(sequences):
     """A step is pure: the log it was given is as it was."""
-    log = EventLog.from_sequences(sequences)
+    log = EventLog.from_sequences([*sequences, ["a"], ["b"]])
     before = log.events.copy()
     for name, parameters in {
         "merge_repeats": {},
         "number_events": {"names": "a"},
         "keep_variants": {"at_least": 1},
-        "set_outcome": {"positive": "a"},
+        "set_outcome": {"positive": "a", "last": True},
+        "attribute_as_event": {"attribute": CASE},
         "rename_events": {"names": {sequences[0][0]: "new"}},
     }.items():
         Step(name, parameters)(log)

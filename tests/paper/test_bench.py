@@ -15,7 +15,7 @@ import waypost
 from waypost.cases import loan
 from waypost.cli.bench import command
 from waypost.errors import NameUnknownError, WaypostError
-from waypost.formats import write_drn
+from waypost.formats import drn
 from waypost.graph import Graph, end_components, reachable, strong_components
 from waypost.paper.bench import Plan, Row, Side, growth, run, storm, suite, synthetic
 from waypost.paper.bench.models import find_model, sampled, share
@@ -35,7 +35,7 @@ def row(**given) -> Row:
 def data(tmp_path: Path) -> Path:
     """A data folder with a small model in the place of a published one."""
     mdp = loan()
-    (tmp_path / "greps.prism").write_text(write_drn(mdp.with_labels({"positive": mdp.where("Granted")})))
+    (tmp_path / "greps.prism").write_text(drn.dumps(mdp.with_labels({"positive": mdp.where("Granted")})))
     return tmp_path
 
 

@@ -14,7 +14,7 @@ import pytest
 from waypost.cases import gridworld, loan
 from waypost.importance import Explanation, explain
 from waypost.model import MDP
-from waypost.report import render_html
+from waypost.report import needs, render_html
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 FLAGS = (
@@ -32,7 +32,7 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def granted() -> Explanation:
-    return explain(loan(), target="Granted")
+    return explain(loan(), target="Granted", **needs(loan(), ".html"))
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +64,7 @@ def hostile() -> Explanation:
         initial=n["start"],
         labels={"-2+3<script>alert(3)</script>": [n["bad"], n["formula"]], "__proto__": [n["math"]]},
     )
-    return explain(mdp, target=n["goal"])
+    return explain(mdp, target=n["goal"], **needs(mdp, ".html"))
 
 
 class Browser:

@@ -8,9 +8,10 @@ import pytest
 from waypost.cases import loan
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
-from waypost.importance import Bounds, Explanation, StateImportance, explain, path_importance
+from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
+from waypost.importance.reading import kinds, ranking
 from waypost.model import MDP, Strategy
-from waypost.report import render_html
+from waypost.report import needs, render_html
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -170,8 +171,8 @@ def test_a_given_strategy_and_exact_numbers_have_a_page_too(browser, exact):
     mdp = loan()
     half = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
     strategy = Strategy.from_dict(mdp, half)
-    scopes = ["all"] if exact else []
-    browser.open(render_html(explain(mdp, target="Granted", scopes=scopes, strategy=strategy, exact=exact)))
+    scope = ["all", strategy] if exact else strategy
+    browser.open(render_html(explain(mdp, target="Granted", scope=scope, exact=exact, **needs(mdp, ".html"))))
     browser.press(browser.node("Rework"))
     browser.press('#scope [data-key="strategy"]')
     details = browser.text("#details")
@@ -260,12 +261,17 @@ def _numbers(mdp: MDP) -> Explanation:
     lower = np.where(target, 1.0, upper * rng.random(n) * (rng.random(n) < 0.5))
     first = Strategy.deterministic_of(mdp, np.array(mdp.first_choice[:-1]))
 
+    witnesses = dict.fromkeys([mdp.states[s] for s in np.argsort(-upper)[:60]], Witnesses(first, first))
+
     def part(scope: str, problem: str = "importance") -> StateImportance:
         asked = np.arange(n)
-        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper, (), lambda _s, _side: first)
+        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper)
 
     return Explanation(
         mdp=mdp,
+        kinds=kinds(part("all"), target, np.ones(n, bool)),
+        ranking=ranking([part("all"), part("optimal")]),
+        witnesses={"all": witnesses, "optimal": witnesses},
         target="'positive'",
         targets=("positive",),
         target_states=target,
@@ -299,4 +305,4 @@ def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser,
 @pytest.mark.slow
 def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
     mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
-    _measure(browser, explain(mdp, target="positive"))
+    _measure(browser, explain(mdp, target="positive", **needs(mdp, ".html")))

@@ -5,13 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 
 import pytest
 
 from waypost.cases import loan
 from waypost.errors import FormatError
-from waypost.importance import explain
-from waypost.report import files, to_csv, to_excel, to_frame, to_json, to_markdown, to_parquet, write_report
+from waypost.importance import Question, StateImportance, explain
+from waypost.report import (
+    files,
+    render_report,
+    to_csv,
+    to_excel,
+    to_frame,
+    to_json,
+    to_markdown,
+    to_parquet,
+    write_report,
+)
+from waypost.solve import Reach
 
 ENDINGS = ("json", "csv", "md", "txt", "xlsx", "parquet", "html", "svg", "png", "pdf")
 
@@ -24,6 +36,19 @@ def test_the_ending_says_the_format(tmp_path, granted, ending):
     assert path.read_bytes().startswith(start.get(ending, b""))
     assert path.stat().st_size > 200
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("ending", [e for e in ENDINGS if e != "xlsx"])  # Excel files hold the time of day
+def test_a_report_is_made_from_the_explanation_alone(monkeypatch, granted, ending):
+    """A copy that crossed a process border gives the same bytes, and nothing is computed for it."""
+    copy = pickle.loads(pickle.dumps(granted))  # noqa: S301
+
+    def computed(*_, **__):
+        raise AssertionError("a report computes something")
+
+    for where, name in ((Reach, "of"), (Question, "of"), (StateImportance, "witness")):
+        monkeypatch.setattr(where, name, computed)
+    assert render_report(copy, f".{ending}") == render_report(granted, f".{ending}")
 
 
 def test_an_unknown_ending_is_refused_and_nothing_written(tmp_path, granted):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from waypost.cases import ex1, loan
-from waypost.importance import explain
+from waypost.importance import Explanation, explain
 from waypost.model import Strategy
 from waypost.report import (
     as_text,
@@ -44,19 +44,21 @@ def _careful() -> Strategy:
     return Strategy.from_dict(loan(), {"s0": "Consult", "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"})
 
 
+def _granted() -> Explanation:
+    return explain(loan(), target="Granted", witnesses=10)
+
+
 REPORTS = {
     "loan.txt": lambda _: as_text(summarise(explain(loan(), target="Granted"))),
     "loan.md": lambda _: to_markdown(explain(loan(), target="Granted")),
     "loan.json": lambda _: to_json(explain(loan(), target="Granted", exact=True)),
     "loan.csv": lambda _: to_csv(explain(loan(), target="Granted", exact=True)),
-    "loan_strategy.txt": lambda _: as_text(
-        summarise(explain(loan(), target="Granted", scopes=[], strategy=_careful()))
-    ),
+    "loan_strategy.txt": lambda _: as_text(summarise(explain(loan(), target="Granted", scope=_careful()))),
     "ex1.txt": lambda _: as_text(summarise(explain(ex1(), target="t"), top=2)),
     "gridworld.txt": lambda world: as_text(summarise(world, top=4)),
     "loan_graph.svg": lambda _: _svg(
         plot_graph(
-            explain(loan(), target="Granted"), scope="optimal", witness=("Consultation", "lower"), engine="layers"
+            _granted(), scope="optimal", strategy=_granted().witnesses["optimal"]["Consultation"].lower, engine="layers"
         )
     ),
     "loan_bars.svg": lambda _: _svg(plot_bars(explain(loan(), target="Granted"), theme="dark")),

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from waypost.cases import gridworld
 from waypost.cli import cli
-from waypost.formats import write_json
+from waypost.formats import jsonfile
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_picture_needs_a_picture_ending(run, tmp_path):
 
 
 def test_a_grid_is_drawn_where_states_have_coordinates(run, tmp_path):
-    (tmp_path / "world.json").write_text(write_json(gridworld()))
+    (tmp_path / "world.json").write_text(jsonfile.dumps(gridworld()))
     run("world.json", "--target", "goal", "--plot", "world.svg")
     drawn = (tmp_path / "world.svg").read_text()
     assert "gridworld" in drawn

@@ -101,11 +101,11 @@ def test_example_cases_are_shown_with_their_state(granted):
 
 
 def test_a_model_too_large_for_the_page_keeps_its_numbers(granted, monkeypatch):
-    monkeypatch.setattr("waypost.report.pagedata.TRANSITIONS", 3)
+    monkeypatch.setattr("waypost.report.planning.TRANSITIONS", 3)
     page = data_of(render_html(granted))
     assert page["model"] is None
     assert len(page["targets"][0]["scopes"]["all"][0]) == 10
-    monkeypatch.setattr("waypost.report.pagedata.STATES", 9)
+    monkeypatch.setattr("waypost.report.planning.STATES", 9)
     page = data_of(render_html(granted))
     names = [page["states"][s] for s in page["targets"][0]["view"]["states"]]
     assert {"s0", "Granted", "Application+"} <= set(names)

@@ -8,7 +8,7 @@ import pytest
 
 from waypost.cases import loan
 from waypost.errors import ModelError, NameUnknownError
-from waypost.importance import group_importance
+from waypost.importance import explain
 from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, to_bytes
 from waypost.report.grid import RED, WHITE
 from waypost.report.palette import palette
@@ -33,7 +33,7 @@ def test_every_state_of_a_small_model_is_drawn(granted):
 
 def test_arrows_are_as_wide_as_they_are_likely_under_the_witness(granted):
     """Under the witness of Consultation's upper bound 1, Consult is taken and Apply is not."""
-    figure = plot_graph(granted, witness=("Consultation", "upper"), engine="layers")
+    figure = plot_graph(granted, strategy=granted.witnesses["all"]["Consultation"].upper, engine="layers")
     arrows = [p for p in figure.axes[0].patches if isinstance(p, matplotlib.patches.FancyArrowPatch)]
     assert {round(arrow.get_linewidth(), 2) for arrow in arrows if arrow.get_alpha() == 1} >= {4.0}
     faint = [arrow for arrow in arrows if arrow.get_alpha() != 1]
@@ -66,10 +66,8 @@ def _fields(figure) -> dict[tuple[int, int], str]:
 
 def test_the_heat_map_is_that_of_the_paper(world):
     """Start, key, goal and the three transfer fields are white, the six lava fields red, every other field teal."""
-    named = {str(field): names for field, names in fields_of(world.mdp).items()}
-    whole = group_importance(world.mdp, target="goal", scope="all", groups=named)
-    exact = {field: whole[str(field)] for field in fields_of(world.mdp)}
-    for figure in (plot_grid(world), plot_grid(world, fields=exact)):
+    whole = explain(world.mdp, target="goal", groups=fields_of(world.mdp))
+    for figure in (plot_grid(world), plot_grid(whole)):
         found = _fields(figure)
         white = {field for field, colour in found.items() if colour == WHITE}
         red = {field for field, colour in found.items() if colour == RED}

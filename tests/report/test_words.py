@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.cases import loan
-from waypost.importance import explain, group_importance, path_importance
+from waypost.importance import Bounds, explain, path_importance
 from waypost.model import MDP, Strategy
-from waypost.report import as_markdown, as_text, path_summary, summarise
-from waypost.report.reading import captions, kinds, ranking
+from waypost.report import as_markdown, as_text, needs, path_summary, summarise
+from waypost.report.names import captions
 from waypost.report.wording import number, percent, printable, span
 
 
@@ -32,7 +32,7 @@ def test_0_and_1_are_printed_only_where_exact(value):
 def test_the_smallest_float_below_one_is_not_one():
     assert number(1 - 2**-53) == ">0.999"
     assert number(Fraction(10**30 - 1, 10**30)) == ">0.999"
-    assert span(0.0, 5e-324) == "0 to <0.001"
+    assert span(Bounds(0.0, 5e-324)) == "0 to <0.001"
 
 
 @given(st.text())
@@ -48,7 +48,7 @@ def test_ordinary_names_are_printed_as_they_are():
 
 
 def test_kinds_of_the_loan_example(granted):
-    read = dict(zip(granted.mdp.states, (kind.value for kind in kinds(granted)), strict=True))
+    read = dict(zip(granted.mdp.states, (kind.value for kind in granted.kinds), strict=True))
     assert read == {
         "s0": "start",
         "Application": "optional",
@@ -77,7 +77,7 @@ def test_the_order_does_not_depend_on_names():
     )
     one = explain(plain, target="Granted")
     other = explain(renamed, target=renamed.states[plain.index["Granted"]])
-    assert ranking(one).tolist() == ranking(other).tolist()
+    assert one.ranking.tolist() == other.ranking.tolist()
 
 
 def _shared() -> MDP:
@@ -98,12 +98,7 @@ def test_states_with_the_same_label_are_named_together():
 
 
 def test_a_label_is_indispensable_where_its_states_are_so_together():
-    mdp = _shared()
-    explanation = explain(mdp, target="end")
-    bounds = {
-        s: group_importance(mdp, target="end", scope=s, groups={"CALL": "CALL"})["CALL"] for s in ("all", "optimal")
-    }
-    summary = summarise(explanation, groups={"CALL": bounds})
+    summary = summarise(explain(_shared(), target="end", **needs(_shared(), ".txt")))
     assert next((s.title, [i.name for i in s.items]) for s in summary.sections) == ("Indispensable", ["CALL"])
 
 
@@ -119,7 +114,7 @@ def test_a_fixed_strategy_is_explained_as_such():
     strategy = Strategy.from_dict(
         loan(), {"s0": "Consult", "Consultation": "Apply", "Rework": "Submit", "Error": "Quit"}
     )
-    text = as_text(summarise(explain(loan(), target="Granted", scopes=[], strategy=strategy)))
+    text = as_text(summarise(explain(loan(), target="Granted", scope=strategy)))
     assert "under the given strategy" in text
     assert "best strategies" not in text
 

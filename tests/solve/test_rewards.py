@@ -17,9 +17,9 @@ from waypost.cases import loan
 from waypost.graph import compiled, stay
 from waypost.solve.arena import Arena
 from waypost.solve.conditional import best_ratio
+from waypost.solve.optimiser import settle
 from waypost.solve.rational import solve_fixpoint, to_fraction, to_rationals
 from waypost.solve.rewards import STOP, best_rewards
-from waypost.solve.settle import settle
 
 SOME = settings(max_examples=50)
 numbers = st.fractions(-2, 2, max_denominator=4)

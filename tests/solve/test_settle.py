@@ -1,4 +1,4 @@
-"""Components of every size and pace: sweeps with their certificate, elimination, sparse factors; against fractions."""
+"""Components of every size and pace: elimination, relaxation with its certificate; against fractions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import pytest
 import waypost
 from waypost.graph import compiled
 from waypost.model import MDP
+from waypost.solve import optimiser
 from waypost.solve.arena import Arena
+from waypost.solve.gth import Pattern
+from waypost.solve.optimiser import Payoff, Rewards, iterate
+from waypost.solve.relaxation import certified
 from waypost.solve.rewards import STOP, best_rewards
-from waypost.solve.settle import Payoff, Problem, _certified, _settle_by_sweeps, settle
 
 
 @pytest.fixture(autouse=True)
@@ -63,12 +66,14 @@ def test_however_large_and_slow_a_component_floats_equal_fractions(n, seed, leav
 
 
 @pytest.mark.parametrize("leaving", PACES[:3], ids=["brisk", "slow", "slower"])
-def test_a_large_component_is_settled_as_by_sparse_factors(leaving, monkeypatch):
-    """300 rooms are too many for fractions; the two ways must agree."""
-    mdp = house(300, leaving, 5)
-    by_sweeps = [waypost.reachability(mdp, target="won", optimum=o) for o in ("max", "min")]
-    monkeypatch.setattr(settle, "sized", lambda _: settle.plain)  # leaves every component to the factors
-    for found, optimum in zip(by_sweeps, ("max", "min"), strict=True):
+def test_a_component_is_settled_as_well_by_relaxation(leaving, monkeypatch):
+    """The two ways agree, and relaxation hands on what it cannot certify."""
+    mdp = house(40, leaving, 5)
+    by_elimination = [waypost.reachability(mdp, target="won", optimum=o) for o in ("max", "min")]
+    monkeypatch.setattr(compiled, "WORTH_COMPILING", np.inf)
+    monkeypatch.setattr(optimiser, "_SMALL", 0)
+    monkeypatch.setattr(optimiser, "_FILL", 0)
+    for found, optimum in zip(by_elimination, ("max", "min"), strict=True):
         right = waypost.reachability(mdp, target="won", optimum=optimum)
         np.testing.assert_allclose(found, right, rtol=1e-10, atol=0)
 
@@ -115,44 +120,50 @@ def test_small_improvements_add_up_where_a_hall_is_hardly_ever_left(seed):
         np.testing.assert_allclose(found, exact, rtol=0, atol=1e-10)
 
 
-def walk(n: int, leaving: float) -> tuple[Problem, Payoff, np.ndarray, np.ndarray]:
+def walk(n: int, leaving: float) -> tuple[Rewards, Payoff, np.ndarray, np.ndarray]:
     """A ring of n states, left from the first with some probability; what it earns is a guess: 0.7 everywhere."""
     on = {f"s{i}": {"go": {f"s{(i + 1) % n}": Fraction(1)}} for i in range(n)}
     on["s0"] = {"go": {"s1": 1 - Fraction(leaving), "t": Fraction(leaving)}} if leaving else on["s0"]
     mdp = MDP.from_dict({**on, "t": {}}, initial="s0")
     arena = Arena.of(mdp, mdp.where("t"), exact=False)
     graph, terminal = arena.graph, mdp.where("t")
-    problem = Problem(
+    rewards = Rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, graph.everything, terminal,
         np.zeros(n + 1, bool), 1.0, 1.0, 1e-13, 0.0,
     )  # fmt: skip
     earned = Payoff(np.where(terminal, 1.0, 0.7), np.zeros(n + 1), np.where(terminal, STOP, graph.first_choice[:-1]))
     place = np.where(terminal, -1, n - 1 - np.arange(n + 1))
-    return problem, earned, np.arange(n)[::-1].copy(), place  # successors first
+    return rewards, earned, np.arange(n)[::-1].copy(), place  # successors first
+
+
+def relaxed(twin, block, rewards, earned, place) -> bool:
+    """Policy iteration by relaxation."""
+    nothing = np.zeros(0, np.int64)
+    pattern = Pattern(nothing, nothing, nothing, nothing, nothing)
+    return getattr(iterate, twin)(block, pattern, rewards, earned, place, True, False)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])
 def test_nothing_certifies_a_cycle_that_is_never_left(twin):
-    """Sweeps would leave the guess as it is: 0.7 is a fixpoint, and wrong."""
-    problem, earned, block, place = walk(12, 0.0)
-    certified, by_sweeps = (getattr(kernel, twin) for kernel in (_certified, _settle_by_sweeps))
-    assert not certified(block, problem, earned, place, 0.0)
-    assert not by_sweeps(block, problem, earned, place)
+    """Relaxation would leave the guess as it is: 0.7 is a fixpoint, and wrong."""
+    rewards, earned, block, place = walk(12, 0.0)
+    assert not getattr(certified, twin)(block, rewards, earned, place, 0.0)
+    assert not relaxed(twin, block, rewards, earned, place)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])
-def test_sweeps_forget_the_guess_they_start_from(twin):
-    problem, earned, block, place = walk(12, 0.5)
-    assert getattr(_settle_by_sweeps, twin)(block, problem, earned, place)
+def test_relaxation_forgets_the_guess_it_starts_from(twin):
+    rewards, earned, block, place = walk(12, 0.5)
+    assert relaxed(twin, block, rewards, earned, place)
     np.testing.assert_allclose(earned.gain[:12], 1.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])
-def test_a_certificate_excludes_what_slow_sweeps_would_hide(twin):
-    """Left once in a million rounds: each sweep changes little, and the guess is far off all the same."""
-    problem, earned, block, place = walk(12, 1e-6)
-    assert not getattr(_certified, twin)(block, problem, earned, place, 1e-6)
-    assert not getattr(_settle_by_sweeps, twin)(block, problem, earned, place)
+def test_a_certificate_excludes_what_slow_relaxation_would_hide(twin):
+    """Left once in a million rounds: each pass changes little, and the guess is far off all the same."""
+    rewards, earned, block, place = walk(12, 1e-6)
+    assert not getattr(certified, twin)(block, rewards, earned, place, 1e-6)
+    assert not relaxed(twin, block, rewards, earned, place)
 
 
 def test_gain_and_loss_are_those_of_the_strategy_found():

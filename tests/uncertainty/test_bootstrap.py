@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from waypost.errors import LogError, WaypostError
 from waypost.learn import learn_mdp, prepare
-from waypost.logs import EVERY_EVENT_CHANCE, EventLog, Recipe, Step
-from waypost.uncertainty import bootstrap
+from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, EventLog, Recipe, Step
+from waypost.uncertainty import Resampled, bootstrap
 from waypost.uncertainty.bootstrap import access_histories, follow
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
 
 def traces(*cases: tuple[str, int]):
     log = EventLog.from_sequences([sequence.split() for sequence, n in cases for _ in range(n)])
-    return prepare(log, Recipe(steps=(Step("set_outcome", {"positive": "pay"}),))).traces
+    return prepare(log, Recipe(steps=(Step("set_outcome", {"positive": "pay"}),)), actors=EVERY_EVENT_A_CHOICE).traces
 
 
 MANY = traces(("ask help pay", 40), ("ask pay", 20), ("ask go", 40), ("ask help go", 1))
@@ -81,3 +82,28 @@ def test_what_cannot_be_resampled_is_said():
         bootstrap(MANY, target="gone", resamples=2, seed=1, workers=1)
     with pytest.raises(LogError, match="no trace"):
         bootstrap([], target="gone", resamples=2, seed=1, workers=1)
+
+
+def test_by_label_a_resample_without_it_counts_as_nobody_passing_it():
+    """A branch of one case looks solid only where the resamples without it are left out: here it is 0 to 1."""
+    once = traces(("ask help pay", 40), ("luck pay", 1), ("ask go", 9))
+    found = bootstrap(once, target="positive", resamples=60, seed=3, workers=1, scopes=["all"], match="label", eps=0)
+    row = found["all"].to_frame().loc["luck"]
+    assert 0.4 < row["present"] < 0.9
+    assert row["upper from"] == 0
+
+
+def test_an_interval_that_excludes_its_own_estimate_says_why():
+    """Most resamples of 12 cases that share one rare step have it less often than all cases do, or not at all."""
+    kept = Resampled(
+        names=("rare", "usual"),
+        scope="all",
+        match="label",
+        level=0.95,
+        resamples=100,
+        bounds=np.array([[0.0, 1.0], [0.2, 0.4]]),
+        lower=np.array([[0.0, 0.0], [0.1, 0.3]]),
+        upper=np.array([[0.0, 0.5], [0.3, 0.5]]),
+        present=np.array([0.3, 1.0]),
+    )
+    assert kept.excluded() == {"rare": "only 30% of the resamples have it: it rests on a handful of cases"}

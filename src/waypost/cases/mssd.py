@@ -17,7 +17,7 @@ import numpy as np
 from waypost.errors import LogError, require
 from waypost.logs import Actors, EventLog, read_log
 from waypost.logs.log import ACTIVITY, CASE
-from waypost.logs.steps.cases import set_outcome
+from waypost.logs.steps.outcome import set_outcome
 
 SOURCE = "the Music Streaming Sessions Dataset of Spotify (the mini version will do: log_mini.csv and tf_mini.csv)"
 PICKED = ("radio", "charts", "personalized_playlist", "editorial_playlist")  # contexts in which the service picks

@@ -127,7 +127,7 @@ def _sessions(_: Path, number: int | None) -> Prepared:
 
 
 def _of_sessions(log: EventLog) -> Prepared:
-    return prepare(log, actors=mssd.ACTORS)
+    return prepare(log, actors=mssd.ACTORS, eps=EPS)
 
 
 CASES: Mapping[str, Case] = MappingProxyType(

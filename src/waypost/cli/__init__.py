@@ -22,6 +22,10 @@ from waypost.errors import WaypostError
 COMMANDS = {  # name: (module, what `waypost --help` says)
     "explain": ("waypost.cli.explain", "Importance of every state for reaching a target."),
     "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
+    "pattern": ("waypost.cli.pattern", "Importance of a pattern of steps for reaching a target."),
+    "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),
+    "paths": ("waypost.cli.paths", "The usual ways to a target."),
+    "decisions": ("waypost.cli.decisions", "What each decision is worth, and what the wrong one costs."),
     "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
     "convert": ("waypost.cli.convert", "A model in another format."),
     "learn": ("waypost.cli.learn", "A model from an event log."),
@@ -99,13 +103,14 @@ def _run(arguments: list[str] | None) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        _complain(error.format_message(), *([] if context is None else [f"see {context.command_path} --help"]))
         return 2
     except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
         _complain(f"interrupted{f': {stop}' if str(stop) else ''}")
         return INTERRUPTED
     except WaypostError as error:
-        _complain(" ".join(str(error).split("\n")))
+        _complain(str(error))
         return 2
     except MemoryError:
         _complain("there is not enough memory for this; try a smaller model, or fewer states (--state)")
@@ -116,10 +121,11 @@ def _run(arguments: list[str] | None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _complain(sentence: str) -> None:
-    """Say what is wrong, if there is anybody to hear it."""
+def _complain(sentence: str, *hints: str) -> None:
+    """Say what is wrong in one line, if there is anybody to hear it."""
     with contextlib.suppress(OSError, ValueError):
-        say(f"waypost: {sentence}", err=True)
+        for line in (f"waypost: {sentence}", *hints):
+            say(line.replace("\n", r"\n"), err=True)
 
 
 def _drop_output() -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from waypost.cli import terminal
+from waypost.cli.terminal import say
+
 
 @click.command("bench")
 @click.option("--only", multiple=True, metavar="NAME", help="Run this one (several times: these); see --list.")
@@ -24,13 +27,15 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     """Time Waypost and Storm side by side, on the same models, in one run; print ratios.
 
     A full run takes some minutes and wants a quiet machine. The exit code is 1 if the tools disagree anywhere.
+
+    Example: waypost bench --quick --no-storm
     """
     from waypost.paper.bench import Plan, data_folder, growth, names, run, storm
     from waypost.paper.bench.machine import machine
     from waypost.paper.bench.report import save
 
     if show_names:
-        click.echo("\n".join(names()))
+        say("\n".join(names()))
         return
     facts = machine()
     notes = []
@@ -44,7 +49,7 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
         samples=options["samples"],
         limit=options["limit"] or (10.0 if options["quick"] else 120.0),
         use_storm=use_storm,
-        tell=(lambda _: None) if quiet else (lambda line: click.echo(line, err=True)),
+        tell=(lambda _: None) if quiet else (lambda line: say(line, err=True)),
     )
     result = run(plan)
     notes += [*result.skipped, *result.failed, *["interrupted: this is what was done"] * result.interrupted]
@@ -52,28 +57,24 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     _show(*found)
     if output is not None and result.rows:
         save(Path(output), found)
-        click.echo(f"written: {output}/results.md, results.json, times.svg")
+        say(f"written: {output}/results.md, results.json, times.svg")
     if not result.holds:
         raise click.exceptions.Exit(130 if result.interrupted else 1)
 
 
 def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
+    from waypost.report.table import fitted_table
 
-    console = Console()
+    console = terminal.console()
     console.print(Text(", ".join(f"{key} {value}" for key, value in facts.items())))
     for head, lines, title in (
         ([COLUMNS[k] for k in NARROW], [[cells(row)[k] for k in NARROW] for row in rows], "Waypost beside Storm"),
         (EXPONENTS, [exponent_cells(one) for one in growths], "Growth: seconds ~ transitions ^ exponent"),
     ):
         if lines:
-            table = Table(*head, title=title, title_justify="left")
-            for line in lines:
-                table.add_row(*map(Text, line))
-            console.print(table)
+            console.print(fitted_table(console, head, lines, words=len(head) - 1, title=title))
     for note in notes:
         console.print(Text(note))

@@ -9,7 +9,7 @@ import click
 from waypost.cases import CASES, find_case, recipe_text
 from waypost.cli.learn import sizes
 from waypost.cli.source import Loaded, load, tell
-from waypost.cli.terminal import say
+from waypost.cli.terminal import give, say
 from waypost.errors import LogError
 from waypost.formats import write_mdp
 
@@ -25,15 +25,17 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     """Build the model of a case study; without NAME, list them.
 
     A number goes after a colon: epidemic:9 has nine people, loan-log:500 makes 500 applications.
+
+    Example: waypost case epidemic:4 --output epidemic.drn
     """
     if name is None:
         _list()
         return
+    find_case(name)  # or an error with the names there are
     if show_recipe:
-        find_case(name)
-        click.echo(recipe_text(name.partition(":")[0]), nl=False)
+        give(recipe_text(name.partition(":")[0]))
         return
-    found = load(name, data=data) if name.partition(":")[0] in CASES else _unknown(name)
+    found = load(name, data=data)
     tell(found.notes, quiet=options["quiet"])
     if options["log_file"]:
         _write_log(name, found, options["log_file"])
@@ -47,12 +49,7 @@ def _list() -> None:
     width = max(len(name) for name in CASES) + 2
     for name, one in CASES.items():
         shown = f"{name}:N" if one.number else name
-        click.echo(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
-
-
-def _unknown(name: str) -> Loaded:
-    find_case(name)  # raises, with the names there are
-    raise AssertionError(name)
+        say(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
 
 
 def _write_log(name: str, found: Loaded, path: str) -> None:

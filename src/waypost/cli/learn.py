@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from waypost.cli.source import learning_options, load, taken_options, tell
+from waypost.cli.options import learning_options
+from waypost.cli.source import load, taken_options, tell
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import write_mdp
@@ -21,6 +22,8 @@ def command(log: str, output: str | None, **options: Any) -> None:
     """Learn a model from LOG: XES, XES.gz, CSV, or input/output traces as JSON.
 
     Without a recipe the log is taken as it is, and without a map of actors every event is a choice.
+
+    Example: waypost learn loan-log:300 --output loan.drn
     """
     learning = taken_options(options)
     found = load(log, learning=learning)

@@ -3,65 +3,52 @@
 from __future__ import annotations
 
 import csv
-import json
 from typing import Any
 
 import click
 
-from waypost.cli.source import load_model, load_strategy
+from waypost.cli.options import reading_options, scope_option, target_option
+from waypost.cli.source import load_model, load_strategy, scopes_of
 from waypost.cli.terminal import give, say
 from waypost.errors import PathError
-from waypost.importance import PathImportance, path_importance
-from waypost.importance.results import Scope
+from waypost.importance import path_importance
 
 
 @click.command("path")
 @click.argument("model", required=False)
-@click.option(
-    "--target", "-t", multiple=True, required=True, help="A label or a state's name; several mean any of them."
-)
+@target_option(required=True)
 @click.option(
     "--path",
     "steps",
     required=True,
     help='States and actions in turn: "s0,Apply,Application"; quote "names, with commas".',
 )
-@click.option(
-    "--scope",
-    type=click.Choice(["all", "optimal", "both"]),
-    default="both",
-    show_default=True,
-    help="Which strategies.",
-)
+@scope_option("Which strategies.")
 @click.option(
     "--strategy", type=click.Path(), help="Under this strategy instead: JSON, state -> action -> probability."
 )
-@click.option("--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant.")
-@click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
+@reading_options()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    model: str | None, target: tuple[str, ...], steps: str, scope: str, strategy: str | None, constants: tuple[str,
-    ...], exact: bool, as_json: bool,
-) -> None:  # fmt: skip
+def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: bool, **options: Any) -> None:
     """Importance of one path of MODEL for reaching a target.
 
     Among the runs that reach the target, the share that begins with this path; over all strategies that follow it.
     Without MODEL the loan example is used.
+
+    Example: waypost path --target Granted --path s0,Apply,Application
     """
-    mdp = load_model(model, constants=constants, exact=exact)
-    names = split_steps(steps)
-    goal: Any = target[0] if len(target) == 1 else list(target)
-    scopes: list[Scope] = ["all", "optimal"] if scope == "both" else [scope]  # type: ignore[list-item]
-    if strategy is not None:
-        scopes = [load_strategy(strategy, mdp)]
-    found = [path_importance(mdp, path=names, target=goal, scope=wanted, exact=exact) for wanted in scopes]
-    if as_json:
-        give(_as_json(found) + "\n")
-        return
+    from waypost.report.jsonfile import paths_to_json
     from waypost.report.text import path_summary
 
-    for answer in found:
-        say(path_summary(answer))
+    mdp = load_model(model, constants=options["constants"], exact=options["exact"])
+    names = split_steps(steps)
+    strategy = options["strategy"]
+    scopes = scopes_of(options["scope"]) if strategy is None else (load_strategy(strategy, mdp),)
+    answers = [path_importance(mdp, path=names, target=target, scope=scope, exact=options["exact"]) for scope in scopes]
+    if as_json:
+        give(paths_to_json(answers) + "\n")
+    else:
+        say("\n".join(map(path_summary, answers)))
 
 
 def split_steps(steps: str) -> list[str]:
@@ -74,16 +61,3 @@ def split_steps(steps: str) -> list[str]:
         return [name.strip() for name in next(csv.reader([steps], skipinitialspace=True), [])]
     except csv.Error as error:
         raise PathError(f"--path is names with commas between, and {steps[:60]!r} cannot be read so: {error}") from None
-
-
-def _as_json(found: list[PathImportance]) -> str:
-    from waypost.report.jsonfile import json_number
-
-    document: dict[str, Any] = {"format": 1, "target": found[0].target, "path": list(found[0].path)}
-    for answer in found:
-        document[answer.scope] = {"lower": json_number(answer.lower), "upper": json_number(answer.upper)}
-    document["reachability"] = {
-        "max": json_number(found[0].reachability),
-        "following": json_number(found[0].reachability_following),
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from waypost.cli import terminal
+
 PATIENCE = 2.0  # seconds before anything is shown
 
 
@@ -23,12 +25,24 @@ def so_far() -> str:
 
 
 @contextmanager
+def interruptible(told: Callable[[], str]) -> Iterator[None]:
+    """Work that can say how far it got, should somebody interrupt it."""
+    global _told  # noqa: PLW0603 - there is one command at a time
+    _told = told
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise InterruptedWorkError(told()) from None
+    finally:
+        _told = None
+
+
+@contextmanager
 def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     shown = not quiet and sys.stderr.isatty()
     bar = Progress(
         TextColumn("settling bounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console,
@@ -47,16 +61,19 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
         if running:
             bar.refresh()
 
-    def told() -> str:
-        return f"{done:,} of {total:,} bounds were settled; nothing was written"
-
-    global _told  # noqa: PLW0603 - there is one command at a time
-    _told = told
     try:
-        yield settled
-    except KeyboardInterrupt:
-        raise InterruptedWorkError(told()) from None
+        with interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"):
+            yield settled
     finally:
-        _told = None
         if running:
             bar.stop()
+
+
+@contextmanager
+def status(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """Give a callback that says on standard error how far work is, where somebody would see it."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with terminal.console(stderr=True).status(text) as shown:
+        yield lambda said: shown.update(f"{text}: {said}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from waypost.paper.encodings import Limits, SolverName
+from waypost.cli.terminal import say
+from waypost.paper.encodings import Limits
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
@@ -39,46 +41,27 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
-def command(
-    study: str,
-    time_limit: float,
-    memory_limit: int,
-    threads: int,
-    tolerance: float,
-    sample: int | None,
-    states: tuple[str, ...],
-    jobs: int,
-    budget: float | None,
-    models: tuple[str, ...],
-    variants: tuple[str, ...],
-    solver: SolverName | None,
-    target: str,
-    data: Path,
-    output: Path,
-    *,
-    quiet: bool,
-) -> None:
+def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     """Reproduce a table or figure of the paper, next to the exact values.
 
     STUDY is table1, table2, appendix, differences or mssd, as in the paper; accuracy, how often each encoding is right
     and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
     output directory share their measurements.
+
+    Example: waypost reproduce table1 --sample 2 --time-limit 10
     """
-    chosen = STUDIES[study]
-    if models:
-        chosen = replace(chosen, models=models)
-    if variants:
-        chosen = replace(chosen, variants=variants)
-    limits = Limits(time_limit, memory_limit, threads, tolerance or None)
-    settings = Settings(limits, sample, states, jobs, budget, data, target, solver)
+    narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
+    limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
+    names = ("sample", "states", "jobs", "budget", "data", "target", "solver")
+    settings = Settings(limits, **{name: options[name] for name in names})
     show = sys.stderr.isatty() and not quiet
 
     def progress(done: int, of: int) -> None:
         if show:
             click.echo(f"\r{done} of {of} bounds", nl=done == of, err=True)
 
-    outcome = run(chosen, settings, output, progress)
+    outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
     for path in write_reports(outcome, output):
-        click.echo(path)
+        say(str(path))
     if outcome.left:
-        click.echo(f"{outcome.left} bounds did not fit into the budget; run the same command to go on", err=True)
+        say(f"{outcome.left} bounds did not fit into the budget; run the same command to go on", err=True)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
+from waypost.cli.options import LEARNING
+from waypost.cli.progress import status
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
@@ -26,6 +24,7 @@ from waypost.logs import (
     Recipe,
     Step,
     looks_like_log,
+    looks_like_traces,
     read_actors,
     read_log,
     read_recipe,
@@ -73,15 +72,15 @@ def load(
         if found.build is not None:
             _refuse(given, f"{source} is a model of its own")
             return Loaded(case(source, data), found.target)
-        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} brings its own recipe")
+        _refuse(given, f"{source} brings its own recipe", but="eps")
         prepared = prepare_case(source, data)
         return learned(replace(prepared, eps=given.get("eps") or prepared.eps))
     if data is not None:
         raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
     if looks_like_log(source):
         return learned(prepare_log(source, given))
-    if _holds_traces(source):
-        _refuse({k: v for k, v in given.items() if k not in ("eps", "quiet")}, f"{source} holds traces, not a log")
+    if looks_like_traces(source):
+        _refuse(given, f"{source} holds traces, not a log", but="eps")
         return learned(Prepared(read_traces(source), given.get("eps") or EPS))
     _refuse(given, f"{source} is a model, not a log")
     return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
@@ -89,9 +88,13 @@ def load(
 
 def learned(prepared: Prepared) -> Loaded:
     """Learn a model, with signs of life on a terminal; what the learner warns of becomes a note."""
-    with warnings.catch_warnings(record=True) as caught, _progress() as progress:
+    with warnings.catch_warnings(record=True) as caught, status("learning") as show:
         warnings.simplefilter("always", ThinDataWarning)
-        mdp = learn_mdp(prepared.traces, eps=prepared.eps, progress=progress)
+        mdp = learn_mdp(
+            prepared.traces,
+            eps=prepared.eps,
+            progress=lambda states, waiting: show(f"{states} states, {waiting} nodes to look at"),
+        )
     target = POSITIVE if POSITIVE in mdp.labels else None
     return Loaded(mdp, target, prepared, (*prepared.notes, *(str(w.message) for w in caught)))
 
@@ -120,26 +123,9 @@ def load_recipe(name: str | None) -> Recipe:
     return read_recipe(name) if Path(name).exists() or name.endswith(".toml") else recipe_of_case(name)
 
 
-def learning_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of learning from a log."""
-    options = (
-        click.option("--recipe", metavar="TOML", help="How to clean a log: a file, or the name of a case study."),
-        click.option("--actors", metavar="JSON", help="Who performs which event: a file, or 'choice', or 'chance'."),
-        click.option("--choosing", multiple=True, metavar="ACTOR", help="Whose events are choices [customer]."),
-        click.option("--eps", type=float, help=f"How readily learning tells states apart, above 0 to 2 [{EPS}]."),
-        click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are positive."),
-        click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="Column of a CSV: case=ID, ..."),
-        click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 def taken_options(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of `learning_options` out of all options of a command."""
-    names = ("recipe", "actors", "choosing", "eps", "positive", "columns", "quiet")
-    return {name: options.pop(name) for name in names if name in options}
+    return {name: options.pop(name) for name in LEARNING if name in options}
 
 
 def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
@@ -160,34 +146,10 @@ def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
     return replace(recipe.actors, choosing=choosing) if choosing and recipe.actors else None
 
 
-def _holds_traces(source: str) -> bool:
-    path = Path(source)
-    try:
-        if path.suffix.casefold() != ".json" or not path.is_file():
-            return False
-        with path.open("rb") as stream:
-            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    except (OSError, ValueError):  # whoever reads it says why not
-        return False
-
-
-def _refuse(given: Mapping[str, Any], reason: str) -> None:
-    wrong = next((name for name in given if name != "quiet"), None)
+def _refuse(given: Mapping[str, Any], reason: str, but: str = "") -> None:
+    wrong = next((name for name in given if name not in ("quiet", but)), None)
     if wrong is not None:
-        raise WaypostError(
-            f"{reason}, so --{wrong.removesuffix('s') if wrong == 'columns' else wrong} means nothing here"
-        )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("learning") as status:
-        yield lambda states, waiting: status.update(f"learning: {states} states, {waiting} nodes to look at")
+        raise WaypostError(f"{reason}, so --{'column' if wrong == 'columns' else wrong} means nothing here")
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:
@@ -206,3 +168,8 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
             raise WaypostError(f"a constant is given as NAME=VALUE, not {part!r}")
         constants[name.strip()] = value.strip()
     return constants
+
+
+def scopes_of(scope: str) -> tuple[Any, ...]:
+    """Scopes that ``--scope`` names."""
+    return ("all", "optimal") if scope == "both" else (scope,)

@@ -43,9 +43,10 @@ def say(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(brief(text), err=err, nl=nl)
 
 
-def give(data: str) -> None:
-    """Print data for programs; on a terminal it is made safe."""
-    click.echo(safe(data) if sys.stdout is not None and sys.stdout.isatty() else data, nl=False)
+def give(data: str | bytes) -> None:
+    """Print data for programs; text is made safe where it goes to a terminal."""
+    shown = isinstance(data, str) and sys.stdout is not None and sys.stdout.isatty()
+    click.echo(safe(data) if shown and isinstance(data, str) else data, nl=False)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from waypost.formats.lexical import shortest
+from waypost.formats.registry import Format
 from waypost.formats.writing import write_text
 from waypost.model import FINAL, MDP
 
 
-def write_dot(mdp: MDP, path: Path | str) -> None:
+def write(mdp: MDP, path: Path | str) -> None:
     """Write a model for Graphviz."""
-    write_text(path, dot_text(mdp))
+    write_text(path, dumps(mdp))
 
 
-def dot_text(mdp: MDP) -> str:
+def dumps(mdp: MDP) -> str:
     """Write a model for Graphviz, as text; probabilities in full.
 
-    >>> print(dot_text(MDP.from_dict({"s0": {"try": {"won": 0.9, "s0": 0.1}}, "won": {}}, initial="s0")))
+    >>> print(dumps(MDP.from_dict({"s0": {"try": {"won": 0.9, "s0": 0.1}}, "won": {}}, initial="s0")))
     digraph "MDP" {
       node [shape=box, style=rounded];
       s0 [label="s0", peripheries=2];
@@ -37,7 +38,7 @@ def dot_text(mdp: MDP) -> str:
     pointer, successors = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     for c, state in enumerate(mdp.choice_state.tolist()):
         first, last = pointer[c], pointer[c + 1]
-        if mdp.actions[c] == FINAL and last - first == 1 and successors[first] == state:
+        if mdp.is_final[state] and mdp.actions[c] == FINAL:
             continue
         if last - first == 1:
             lines.append(f"  s{state} -> s{successors[first]} [label={_quoted(mdp.actions[c])}];")
@@ -51,3 +52,6 @@ def dot_text(mdp: MDP) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n").replace("\0", "")
     return f'"{escaped}"'
+
+
+FORMAT = Format(name="DOT (Graphviz)", endings=(".dot", ".gv"), names="as written", keeps=("labels",), write=write)

@@ -22,7 +22,8 @@
             1 : 1
 
 A state's name is the comment ``//[...]`` behind it, as Storm writes valuations; without one it is the number. Names and
-labels with blanks, quotes or line breaks are written as JSON strings. Rewards are read over.
+labels with blanks, quotes or line breaks are written as JSON strings. How often the transitions of actions were seen
+is told by comments at the top, ``//counts 30 10``, one for each action in turn. Rewards are read over.
 """
 
 from __future__ import annotations
@@ -32,13 +33,19 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError
-from waypost.formats.lexical import TINY, distinct_actions, fraction, whole
+from waypost.formats.kinds import check_kind
+from waypost.formats.lexical import distinct_actions, fraction, least_of, read_text, whole
+from waypost.formats.registry import Format
+from waypost.formats.starting import begun
+from waypost.formats.writing import write_text
 from waypost.model import MDP
 
 _PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
@@ -47,16 +54,16 @@ _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+')
 _BETWEEN = re.compile(r"\s*\t&\s*")  # Storm writes valuations as x=1<tab>& y=2
 
 
-def read_drn(text: str, *, exact: bool = False) -> MDP:
+def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
     """Read a model from DRN text.
 
     >>> from waypost.cases import loan
-    >>> again = read_drn(write_drn(loan()), exact=True)
+    >>> again = loads(dumps(loan()), exact=True)
     >>> again.states == loan().states, again.actions == loan().actions
     (True, True)
     """
     lines = iter(text.splitlines())
-    n_states, n_choices = _header(lines)
+    n_states, n_choices, counts = _header(lines)
     parts = _Parts()
     try:
         parts.read(lines)
@@ -65,17 +72,28 @@ def read_drn(text: str, *, exact: bool = False) -> MDP:
     for kind, announced, found in (("states", n_states, parts.states), ("choices", n_choices, parts.actions)):
         if announced is not None and announced != len(found):
             raise FormatError(f"the file announces {announced} {kind} and has {len(found)}; it may be cut off")
-    if len(parts.initial) != 1:
-        raise FormatError(f"the model has {len(parts.initial)} initial states; mark exactly one with 'init'")
+    if not parts.initial and initial is None:
+        raise FormatError("the model has 0 initial states; mark one with 'init'")
     if parts.owners and parts.owners[0] < 0:
         raise FormatError("an action stands before the first state")
-    return parts.mdp(exact=exact)
+    return begun(parts.mdp(exact=exact, counts=counts), parts.initial, initial=initial)
 
 
-def write_drn(mdp: MDP) -> str:
+def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -> MDP:
+    """Read a model from a DRN file."""
+    return loads(read_text(Path(path)), exact=exact, initial=initial)
+
+
+def write(mdp: MDP, path: Path | str) -> None:
+    """Write a model as a DRN file."""
+    write_text(path, dumps(mdp))
+
+
+def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
-    out = ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    out = [] if mdp.counts is None else [f"//counts {' '.join(map(str, row))}" for row in _rows(mdp)]
+    out += ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
@@ -94,17 +112,27 @@ def write_drn(mdp: MDP) -> str:
     return "\n".join(out) + "\n"
 
 
-def _header(lines: Iterator[str]) -> tuple[int | None, int | None]:
-    """Read up to ``@model``; return the numbers of states and choices announced."""
+def _rows(mdp: MDP) -> Iterator[list[int]]:
+    """How often the transitions of each choice were seen."""
+    for low, high in pairwise(mdp.transitions.indptr.tolist()):
+        yield [] if mdp.counts is None else mdp.counts[low:high].tolist()
+
+
+def _header(lines: Iterator[str]) -> tuple[int | None, int | None, list[int]]:
+    """Read up to ``@model``; return the numbers of states and choices announced, and the counts of transitions."""
     announced: dict[str, int] = {}
+    counts: list[int] = []
     for line in lines:
         word = line.strip()
         if word == "@model":
-            return announced.get("@nr_states"), announced.get("@nr_choices")
+            return announced.get("@nr_states"), announced.get("@nr_choices"), counts
+        if word.startswith("//counts "):
+            counts += [whole(count, "//counts") for count in word[9:].split()]
         if word.startswith("@type"):
             kind = word.partition(":")[2].strip().upper()
             if kind not in ("MDP", "DTMC"):
-                raise FormatError(f"the model is of type {kind!r}; only MDP and DTMC can be explained")
+                check_kind(kind, "the model")
+                raise FormatError(f"the model is of type {kind!r}; from DRN only MDP and DTMC can be read, use UMB")
         elif word in ("@nr_states", "@nr_choices"):
             announced[word] = whole(next(lines, "").strip(), word)
         elif word == "@parameters" and next(lines, "").strip():
@@ -173,9 +201,11 @@ class _Parts:
                 inner = _BETWEEN.sub(", ", inner)
             self.states[-1] = inner
 
-    def mdp(self, *, exact: bool) -> MDP:
+    def mdp(self, *, exact: bool, counts: list[int]) -> MDP:
         """Put the parts together."""
         n = len(self.states)
+        if counts and len(counts) != len(self.entries):
+            raise FormatError(f"the file counts {len(counts)} transitions and has {len(self.entries)}")
         first_entry = np.array([*self.first_entry, len(self.entries)], np.int64)
         if first_entry[0] > 0:
             raise FormatError("a transition stands before the first action")
@@ -184,30 +214,34 @@ class _Parts:
         for label, members in self.labels.items():
             masks[label] = np.zeros(n, bool)
             masks[label][members] = True
-        counts = np.bincount(np.array(self.owners, np.int64), minlength=n)
-        first_choice = np.concatenate([[0], np.cumsum(counts)])
+        owned = np.bincount(np.array(self.owners, np.int64), minlength=n)
+        first_choice = np.concatenate([[0], np.cumsum(owned)])
         return MDP.from_triplets(
             np.repeat(np.arange(len(self.actions)), np.diff(first_entry)),
             successor,
             probability,
             first_choice=first_choice,
             states=_unique(self.states),
-            actions=distinct_actions(first_choice.tolist(), self.actions),
-            initial=self.initial[0],
+            actions=distinct_actions(first_choice, self.actions),
+            initial=self.initial[0] if self.initial else 0,
             labels=masks,
             exact=fractions,
+            counts=counts or None,
         )
 
 
 def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[Any], list[Fraction] | None]:
     """Successors and probabilities of lines such as ``3 : 0.25`` or ``3 : 1/4``."""
     text = " ".join(entries)
-    if not exact and "/" not in text and not TINY.search(text):
+    if not exact and "/" not in text:
         numbers = _read_in_one_go(text.replace(":", " "))
         successor = numbers[::2]
         whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())
         if len(numbers) == 2 * len(entries) and text.count(":") == len(entries) and whole_numbers:
-            return successor.astype(np.int64), numbers[1::2], None
+            found = numbers[1::2]
+            for k in np.flatnonzero(found == 0).tolist():
+                found[k] = least_of(entries[k].partition(":")[2])
+            return successor.astype(np.int64), found, None
     successors, fractions = [], []
     for entry in entries:
         left, _, right = entry.partition(":")
@@ -252,3 +286,20 @@ def _quoted(name: str) -> str:
 def _commented(name: str) -> str:
     plain = name.isprintable() and not name.startswith('"') and "\t" not in name and name == name.strip()
     return name if plain else json.dumps(name)
+
+
+def _recognises(_raw: bytes, text: str, _path: Path) -> bool:
+    return re.search(r"^@(?:model|type)\b", text, re.MULTILINE) is not None
+
+
+FORMAT = Format(
+    name="DRN",
+    endings=(".drn",),
+    names="the comment behind the state, else the number",
+    keeps=("exact", "labels", "counts"),
+    recognises=_recognises,
+    loads=loads,
+    read=read,
+    write=write,
+    options=("exact", "initial"),
+)

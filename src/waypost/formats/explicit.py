@@ -25,9 +25,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import FormatError, ModelError
+from waypost.errors import FormatError
 from waypost.formats.lexical import distinct_actions, fraction, probability, read_text, shortest_of, whole
-from waypost.formats.valuations import complete_valuations, value_text
+from waypost.formats.registry import Format
+from waypost.formats.starting import begun
+from waypost.formats.valuations import are_numbers, names_as_columns
 from waypost.formats.writing import as_utf8, write_files
 from waypost.model import MDP
 
@@ -35,10 +37,11 @@ SUFFIXES = (".tra", ".sta", ".lab")
 Lines = Iterator[tuple[str, str]]  # where, text
 
 _DECLARED_LABEL = re.compile(r'(\d{1,15})="([^"]*)"')
+_TRA = re.compile(r"\A(?:#[^\n]*\n|\s)*(?:(?:mdp|dtmc)\s*\n\s*\d|\d+[ \t]+\d+(?:[ \t]+\d+)?\s*\n)")
 _PLAIN_ACTION = re.compile(r"[A-Za-z_][\w.+-]*\Z")
 
 
-def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
+def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -> MDP:
     """Read ``model.tra`` with the ``.sta`` and ``.lab`` beside it, where they are; any of the three may be named.
 
     PRISM's combined ``.pexp`` file is read as well.
@@ -59,10 +62,11 @@ def read_explicit(path: Path | str, *, exact: bool = False) -> MDP:
     table = _read_transitions(sections[".tra"], exact)
     names = _read_states(sections[".sta"]) if ".sta" in sections else None
     labels = _read_labels(sections[".lab"]) if ".lab" in sections else {}
-    return _assembled(table, names, labels, path.name)
+    mdp = _assembled(table, names, labels, path.name)
+    return begun(mdp, sorted(set(labels.get("init", [0]))), initial=initial, name=path.name)
 
 
-def write_explicit(mdp: MDP, path: Path | str) -> None:
+def write(mdp: MDP, path: Path | str) -> None:
     """Write ``model.tra``, ``model.sta`` and ``model.lab``, all three or none."""
     texts = {".sta": _states_text(mdp), ".lab": _labels_text(mdp), ".tra": _transitions_text(mdp)}
     places = {suffix: Path(path).with_suffix(suffix) for suffix in texts}
@@ -216,10 +220,7 @@ def _assembled(table: _Table, names: dict[int, str] | None, labels: dict[str, li
     choice = np.empty(len(pairs), np.int64)
     choice[order] = np.cumsum(head) - 1
     first = np.concatenate([[0], np.cumsum(np.bincount(pairs[head, 0], minlength=n_states))])
-    actions = distinct_actions(first.tolist(), [table.actions.get((s, k), "") for s, k in pairs[head].tolist()])
-    initial = sorted(set(labels.get("init", [0])))
-    if len(initial) != 1:
-        raise ModelError(f"{file} has {len(initial)} initial states; Waypost explains models with exactly one")
+    actions = distinct_actions(first, [table.actions.get((s, k), "") for s, k in pairs[head].tolist()])
     masks = {name: _mask(members, n_states) for name, members in labels.items() if name != "init"}
     return MDP.from_triplets(
         choice,
@@ -228,7 +229,7 @@ def _assembled(table: _Table, names: dict[int, str] | None, labels: dict[str, li
         first_choice=first,
         states=[str(s) if names is None else names[s] for s in range(n_states)],
         actions=actions,
-        initial=initial[0],
+        initial=0,
         labels={name: mask for name, mask in masks.items() if name != "deadlock" or mask.any()},
         exact=table.exact or None,
     )
@@ -253,11 +254,11 @@ def _transitions_text(mdp: MDP) -> str:
 
 
 def _states_text(mdp: MDP) -> str:
-    variables = complete_valuations(mdp)
-    if variables is None:
+    names = names_as_columns(mdp)
+    if names is None or not are_numbers(names.shown):
         return "(name)\n" + "".join(f"{s}:({json.dumps(name)})\n" for s, name in enumerate(mdp.states))
-    rows = zip(*([value_text(value) for value in v.values] for v in variables.values()), strict=True)
-    return f"({','.join(variables)})\n" + "".join(f"{s}:({','.join(row)})\n" for s, row in enumerate(rows))
+    rows = zip(*(v.texts(slice(None)) for v in names.shown.values()), strict=True)
+    return f"({','.join(names.shown)})\n" + "".join(f"{s}:({','.join(row)})\n" for s, row in enumerate(rows))
 
 
 def _labels_text(mdp: MDP) -> str:
@@ -269,3 +270,19 @@ def _labels_text(mdp: MDP) -> str:
     table = np.stack(list(labels.values()), axis=1)
     held = [(s, np.flatnonzero(table[s]).tolist()) for s in np.flatnonzero(table.any(axis=1)).tolist()]
     return f"{declared}\n" + "".join(f"{s}: {' '.join(map(str, numbers))}\n" for s, numbers in held)
+
+
+def _recognises(_raw: bytes, text: str, path: Path) -> bool:
+    return path.suffix in SUFFIXES or "# Transitions" in text or _TRA.match(text) is not None
+
+
+FORMAT = Format(
+    name="PRISM explicit (.tra/.sta/.lab)",
+    endings=SUFFIXES,
+    names="from `.sta`, else the number",
+    keeps=("exact", "labels"),
+    recognises=_recognises,
+    read=read,
+    write=write,
+    options=("exact", "initial"),
+)

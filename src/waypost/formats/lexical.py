@@ -6,17 +6,19 @@ Everything here is bounded by the length of the text: a file cannot make us coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from waypost.errors import FormatError
 from waypost.formats.reading import read_bytes
 from waypost.model import MDP
+from waypost.model.checking import twin_choices
 
 _NUMBER = re.compile(r"\d{0,2000}(?:\.\d{0,2000})?(?:[eE][+-]?\d{1,3})?\Z")
-TINY = re.compile(r"[eE]-\d{3,}|\.0{300}")  # of a number that a float may round to nothing
 _FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
 
 
@@ -53,9 +55,19 @@ def probability(text: str, where: str) -> float:
         value = float(text)
     except ValueError:
         raise FormatError(f"{where}: expected a probability, found {text[:40]!r}") from None
-    if not value and any(digit in "123456789" for digit in text.lower().partition("e")[0]):
-        raise FormatError(f"{where}: the probability {text[:40]} is too small for a float, which would take it for 0")
-    return value
+    return value or least_of(text)
+
+
+def least_of(text: str) -> float:
+    """Give a number that rounds to zero as a float: zero if it is zero, else the least there is.
+
+    What is possible stays possible.
+
+    >>> least_of("0.0e5"), least_of("1e-400")
+    (0.0, 5e-324)
+    """
+    mantissa = re.split("[eE]", text)[0]
+    return float(np.nextafter(0, 1)) if re.search("[1-9]", mantissa) else 0.0
 
 
 def fraction(text: str, where: str) -> Fraction:
@@ -100,7 +112,7 @@ def _plain(decimal: str) -> str:
     return decimal.removesuffix(".0")
 
 
-def distinct_actions(first_choice: Sequence[int], names: Iterable[str]) -> list[str]:
+def distinct_actions(first_choice: ArrayLike, names: Iterable[str]) -> list[str]:
     """Give every choice a name of its own within its state.
 
     A nameless choice is called by its number within the state; a name that comes again gets a number behind it.
@@ -108,22 +120,31 @@ def distinct_actions(first_choice: Sequence[int], names: Iterable[str]) -> list[
     >>> distinct_actions([0, 2, 5], ["", "", "go", "go", ""])
     ['0', '1', 'go', 'go (2)', '2']
     """
-    given = list(names)
-    for first, last in pairwise(first_choice):
-        if last - first == 1:
-            given[first] = given[first] or "0"
-            continue
-        taken = {name for name in given[first:last] if name}
-        kept: set[str] = set()
-        count: dict[str, int] = {}  # behind each name that came again, so that many of them stay cheap
-        for k in range(first, last):
-            name = given[k] or str(k - first)
-            if name in kept or (name in taken and not given[k]):
-                while (numbered := f"{name} ({count.setdefault(name, 2)})") in taken:
-                    count[name] += 1
-                given[k] = numbered
-            else:
-                given[k] = name
-                kept.add(name)
-            taken.add(given[k])
-    return given
+    first, given = np.asarray(first_choice, np.int64), list(names)
+    owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    texts = np.array([*given, ""], object)[:-1]  # an array of objects, even of one kind
+    nameless = np.flatnonzero(texts == "")
+    numbers = nameless - first[owner[nameless]]
+    texts[nameless] = np.array([str(k) for k in range(int(numbers.max(initial=0)) + 1)], object)[numbers]
+    filled: list[str] = texts.tolist()
+    for state in np.unique(owner[twin_choices(first, filled)]).tolist():
+        part = slice(int(first[state]), int(first[state + 1]))
+        filled[part] = _told_apart(given[part])
+    return filled
+
+
+def _told_apart(given: list[str]) -> list[str]:
+    """Names of the choices of one state, among which some come again."""
+    told, taken = list(given), {name for name in given if name}
+    kept: set[str] = set()
+    count: dict[str, int] = {}  # behind each name that came again, so that many of them stay cheap
+    for k, name in enumerate(name or str(k) for k, name in enumerate(given)):
+        if name in kept or (name in taken and not given[k]):
+            while (numbered := f"{name} ({count.setdefault(name, 2)})") in taken:
+                count[name] += 1
+            told[k] = numbered
+        else:
+            told[k] = name
+            kept.add(name)
+        taken.add(told[k])
+    return told

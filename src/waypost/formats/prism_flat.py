@@ -18,7 +18,8 @@ from waypost.errors import WaypostError
 from waypost.formats.lexical import distinct_actions, fraction, probability
 from waypost.formats.prism_writer import kept_names
 from waypost.model import MDP
-from waypost.model.expressions import read_valuations, states_where
+from waypost.model.expressions import states_where
+from waypost.model.valuations import Variables, column_of
 
 _COMMENT = re.compile(r"//[^\n]*")
 _VALUE = r"(?:-?\d{1,15}|true|false)"
@@ -42,11 +43,11 @@ class _Program:
     labels: dict[str, str] = field(default_factory=dict)
 
 
-def read_flat_prism(text: str, *, exact: bool = False) -> MDP | None:
+def loads_flat(text: str, *, exact: bool = False) -> MDP | None:
     """Read a flat program; None if it is anything more than that, which is then for Storm to judge.
 
-    >>> from waypost.formats.prism_writer import prism_text
-    >>> mdp = read_flat_prism(prism_text(MDP.from_dict({"s 0": {"go!": "won"}, "won": {}}, initial="s 0")))
+    >>> from waypost.formats.prism_writer import dumps
+    >>> mdp = loads_flat(dumps(MDP.from_dict({"s 0": {"go!": "won"}, "won": {}}, initial="s 0")))
     >>> mdp.states, mdp.actions
     (('s 0', 'won'), ('go!', '(final)'))
     """
@@ -137,7 +138,7 @@ def _valuation(condition: str) -> dict[str, str] | None:
     return found
 
 
-def _label(text: str, program: _Program, order: Mapping[State, int], valued: Sequence[str]) -> NDArray[np.bool_]:
+def _label(text: str, program: _Program, order: Mapping[State, int], variables: Variables) -> NDArray[np.bool_]:
     """Give the states of a label: a list of states such as we write it, or any expression."""
     mask = np.zeros(len(order), bool)
     if text.strip() == "false":
@@ -145,7 +146,7 @@ def _label(text: str, program: _Program, order: Mapping[State, int], valued: Seq
     for part in text.split("|"):
         found = _valuation(part.strip().removeprefix("(").removesuffix(")"))
         if found is None or set(found) != set(program.variables):
-            return states_where(text, read_valuations(valued), {}, len(order))
+            return states_where(text, variables, {}, len(order))
         state = tuple(found[x] for x in program.variables)
         if state in order:
             mask[order[state]] = True
@@ -156,10 +157,7 @@ def _kept_order(program: _Program, kept: Mapping[str, str]) -> dict[State, int] 
     """Give the states in the order our comments tell, if there are such comments and they tell all states."""
     if not kept:
         return None
-    if list(program.variables) == ["state"]:
-        order: dict[State, int] = {(key,): k for k, key in enumerate(kept)}
-    else:
-        order = {tuple(part.partition("=")[2] for part in name.split(", ")): k for k, name in enumerate(kept.values())}
+    order: dict[State, int] = {tuple(key.split(",")): k for k, key in enumerate(kept)}
     mentioned = {s for guard, _, branches in program.commands for s in (guard, *(to for _, to in branches))}
     mentioned.add(tuple(program.variables.values()))
     return order if len(order) == len(kept) and mentioned <= set(order) else None
@@ -197,10 +195,12 @@ def _assembled(
             given.append(text)
     first = np.concatenate([[0], np.cumsum(owned)])
     where = "a probability of the PRISM program"
-    valued = [", ".join(f"{x}={v}" for x, v in zip(program.variables, state, strict=True)) for state in order]
+    columns = zip(*order, strict=True)
+    variables = {x: column_of(list(enumerate(c)), len(order)) for x, c in zip(program.variables, columns, strict=True)}
     labels = {
-        kept["label"].get(name, name): _label(text, program, order, valued) for name, text in program.labels.items()
+        kept["label"].get(name, name): _label(text, program, order, variables) for name, text in program.labels.items()
     }
+    own = names is not None and list(variables) == ["state"]  # numbers that we gave the states
     if names is None and (owned == 0).any():
         labels.setdefault("deadlock", owned == 0)  # as PRISM and Storm call final states
     return MDP.from_triplets(
@@ -208,8 +208,9 @@ def _assembled(
         successor,
         [probability(text, where) for text in given],
         first_choice=first,
-        states=names or valued,
-        actions=distinct_actions(first.tolist(), [kept["action"].get(action, action) for _, action, _ in ranked]),
+        states=names,
+        valuations=None if own else variables,
+        actions=distinct_actions(first, [kept["action"].get(action, action) for _, action, _ in ranked]),
         initial=order[tuple(program.variables.values())],
         labels=labels,
         exact=[fraction(text, where) for text in given] if exact else None,

@@ -21,15 +21,14 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from waypost.errors import FormatError
 from waypost.formats.lexical import distinct_actions, shortest_of
-from waypost.formats.valuations import complete_valuations, value_text
-from waypost.formats.writing import write_text
-from waypost.model import FINAL, MDP
+from waypost.formats.valuations import are_numbers, names_as_columns
+from waypost.model import FINAL, MDP, StateNames
+from waypost.model.valuations import Variables
 
 KEYWORDS = frozenset(
     """
@@ -43,15 +42,10 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}\Z")
 _KEPT = re.compile(r'^//@ (state|action|label) (\S+) ("(?:[^"\\]|\\.)*")\s*$', re.MULTILINE)
 
 
-def write_prism(mdp: MDP, path: Path | str) -> None:
-    """Write a model in the PRISM language."""
-    write_text(path, prism_text(mdp))
-
-
-def prism_text(mdp: MDP) -> str:
+def dumps(mdp: MDP) -> str:
     """Write a model in the PRISM language, as text.
 
-    >>> print(prism_text(MDP.from_dict({"s 0": {"go!": {"won": 0.9, "s 0": 0.1}}, "won": {}}, initial="s 0")))
+    >>> print(dumps(MDP.from_dict({"s 0": {"go!": {"won": 0.9, "s 0": 0.1}}, "won": {}}, initial="s 0")))
     //@ state 0 "s 0"
     //@ state 1 "won"
     //@ action go_ "go!"
@@ -62,25 +56,28 @@ def prism_text(mdp: MDP) -> str:
     endmodule
     <BLANKLINE>
     """
-    variables = complete_valuations(mdp)
-    if variables is None or not all(_is_identifier(name) for name in variables):
+    variables = _spellable(mdp)
+    keys = [str(s) for s in range(mdp.n_states)]
+    if variables is None:
         declared = [f"  state : [0..{max(mdp.n_states - 1, 1)}] init {mdp.initial};"]
         guards = [f"state={s}" for s in range(mdp.n_states)]
         updates = [f"(state'={s})" for s in range(mdp.n_states)]
     else:
         declared, columns = [], []
-        for name, (values, _) in variables.items():
-            low, high = int(values.min()), int(values.max())
-            kind = "bool" if values.dtype == bool else f"[{low}..{max(high, low + 1)}]"
-            declared.append(f"  {name} : {kind} init {value_text(values[mdp.initial])};")
-            columns.append([value_text(value) for value in values])
+        for name, variable in variables.items():
+            low, high = int(variable.values.min()), int(variable.values.max())
+            kind = "bool" if variable.values.dtype == bool else f"[{low}..{max(high, low + 1)}]"
+            texts = variable.texts(slice(None))
+            declared.append(f"  {name} : {kind} init {texts[mdp.initial]};")
+            columns.append(texts)
         rows = list(zip(*columns, strict=True))
         guards = [" & ".join(f"{x}={v}" for x, v in zip(variables, row, strict=True)) for row in rows]
         updates = ["&".join(f"({x}'={v})" for x, v in zip(variables, row, strict=True)) for row in rows]
+        keys = [",".join(row) for row in rows]
     commands = list(_commands(mdp, guards, updates))
     spelled = _spelled([mdp.actions[choice] for choice, _ in commands])
     labels = _spelled(list(mdp.labels), {"init", "deadlock"})
-    kept = [f"//@ state {s} {json.dumps(name)}" for s, name in enumerate(mdp.states)]
+    kept = [f"//@ state {key} {json.dumps(name)}" for key, name in zip(keys, mdp.states, strict=True)]
     kept += [f"//@ action {new} {json.dumps(old)}" for old, new in spelled.items() if new != old]
     kept += [f"//@ label {new} {json.dumps(old)}" for old, new in labels.items() if new != old]
     written = [f"  [{spelled[mdp.actions[choice]]}] {text}" for choice, text in commands]
@@ -96,11 +93,19 @@ def _commands(mdp: MDP, guards: Sequence[str], updates: Sequence[str]) -> Iterat
     pointer, successors = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     for choice, state in enumerate(mdp.choice_state.tolist()):
         branches = range(pointer[choice], pointer[choice + 1])
-        alone = mdp.first_choice[state + 1] - mdp.first_choice[state] == 1
-        if alone and mdp.actions[choice] == FINAL and successors[branches[0] : branches[-1] + 1] == [state]:
+        if mdp.is_final[state] and mdp.actions[choice] == FINAL:
             continue  # a state without commands is final
         text = " + ".join(f"{_literal(texts[k])} : {updates[successors[k]]}" for k in branches)
         yield choice, f"{guards[state]} -> {text};"
+
+
+def _spellable(mdp: MDP) -> Variables | None:
+    """Give the variables that tell the states apart, if PRISM can have all of them."""
+    names = names_as_columns(mdp)
+    variables = mdp.valuations if names is None else names.variables
+    if not variables or not are_numbers(variables) or not all(_is_identifier(name) for name in variables):
+        return None
+    return variables if StateNames(variables).distinct else None
 
 
 def _literal(text: str) -> str:
@@ -135,7 +140,7 @@ def _spelled(names: Sequence[str], reserved: set[str] | None = None) -> dict[str
 
 
 def kept_names(text: str) -> dict[str, dict[str, str]]:
-    """Read the names that `write_prism` kept in comments: kind, spelling, name.
+    """Read the names that `dumps` kept in comments: kind, spelling, name.
 
     >>> kept_names('//@ state 0 "Application+"')
     {'state': {'0': 'Application+'}, 'action': {}, 'label': {}}
@@ -152,12 +157,16 @@ def kept_names(text: str) -> dict[str, dict[str, str]]:
 def with_kept_names(mdp: MDP, text: str) -> MDP:
     """Give a model that another tool read from our PRISM text its names back."""
     kept = kept_names(text)
-    states = [
-        kept["state"].get(name.removeprefix("state="), name) if name.startswith("state=") else name
-        for name in mdp.states
-    ]
-    if len(set(states)) != len(states):
+    if not any(kept.values()):
         return mdp
-    actions = distinct_actions(mdp.first_choice.tolist(), [kept["action"].get(name, name) for name in mdp.actions])
+    states: tuple[str, ...] = ()
+    if kept["state"] and mdp.variables:
+        keys = zip(*(variable.texts(slice(None)) for variable in mdp.variables.values()), strict=True)
+        states = tuple(kept["state"].get(",".join(key), "") for key in keys)
+    if not all(states) or len(set(states)) != mdp.n_states:
+        return mdp
+    actions = distinct_actions(mdp.first_choice, [kept["action"].get(name, name) for name in mdp.actions])
     labels = {kept["label"].get(name, name): mask for name, mask in mdp.labels.items()}
-    return replace(mdp, states=tuple(states), actions=tuple(actions)).with_labels(labels)
+    plain = list(mdp.variables) == ["state"]  # numbers that we gave the states
+    valuations = None if plain else mdp.valuations
+    return replace(mdp, states=states, actions=tuple(actions), valuations=valuations).with_labels(labels)

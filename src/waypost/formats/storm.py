@@ -1,26 +1,29 @@
 """PRISM and JANI, through Storm in a process of its own (`waypost.formats.storm_worker`).
 
 Storm numbers states in its own order, so a state's name is its valuation, ``loc=26`` or ``x=1, y=2``. A DTMC is an MDP
-with one choice in every state.
+with one choice in every state; CTMCs and Markov automata are read by their jumps.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from waypost.errors import FormatError, require
+from waypost.errors import FormatError, WaypostError, require
 from waypost.formats import storm_worker
 from waypost.formats.lexical import fraction
-from waypost.formats.umb import read_umb
-from waypost.model import FINAL, MDP
-from waypost.model.expressions import read_valuations
+from waypost.formats.tar import tar_members
+from waypost.formats.umb import Archive
+from waypost.model import FINAL, MDP, Target
+from waypost.model.valuations import named_by
 from waypost.processes import Child, ChildError, spare_memory
 
 TIME_LIMIT = 300.0  # seconds; a file of three lines can ask for more states than there are atoms
@@ -32,24 +35,41 @@ def read_symbolic(
     *,
     constants: Mapping[str, Any] | None = None,
     exact: bool = False,
+    target: Target | None = None,
+    avoid: Target | None = None,
+    initial: str | None = None,
     time_limit: float | None = TIME_LIMIT,
+    definitions: Mapping[str, str] | None = None,
 ) -> MDP:
-    """Read a PRISM or JANI model, building its whole state space.
+    """Read a PRISM or JANI model, building its state space.
 
-    Storm gets `time_limit` seconds (None: as long as it takes) and three quarters of the memory that is free.
+    With a `target`, no further than to it: what comes behind does not change how it is reached. The same goes for what
+    is to `avoid`. Storm gets `time_limit` seconds (None: as long as it takes) and three quarters of the memory that is
+    free.
     """
     path = Path(path)
     require("stormpy", "storm", f"reading {path.name}")
-    job = {"path": str(path.resolve()), "constants": _checked(constants or {}), "exact": exact}
+    job = {
+        "path": str(path.resolve()),
+        "constants": _checked(constants or {}),
+        "exact": exact,
+        "target": _parts(target),
+        "avoid": _parts(avoid),
+    }
     try:
         with Child(storm_worker.__file__, "work", memory=spare_memory(), folder=True) as child:
             answer = child.ask(job, seconds=time_limit)
             folder = Path(child.folder or "")
-            model = _named(read_umb(folder / "model.umb", trusted=True), frozenset(answer["transient"]))
+            model = _built(folder / "model.umb", answer, initial, path.name)
             texts = (folder / "fractions.txt").read_text().split("\n") if exact else []
     except ChildError as error:
         raise FormatError(_reason(error, path.name, time_limit)) from None
+    model = _with_final(replace(model, definitions=MappingProxyType(dict(definitions or {}))), target, avoid)
     return with_fractions(model, [fraction(text, path.name) for text in texts], path.name) if exact else model
+
+
+def _parts(target: Target | None) -> list[str]:
+    return [] if target is None else [target] if isinstance(target, str) else [str(part) for part in target]
 
 
 def _reason(error: ChildError, name: str, time_limit: float | None) -> str:
@@ -77,27 +97,31 @@ def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _named(mdp: MDP, transient: frozenset[str]) -> MDP:
-    """Call the self-loops that Storm adds final, and leave what tells no states apart out of their names.
+def _built(file: Path, answer: Mapping[str, Any], initial: str | None, name: str) -> MDP:
+    """Read what Storm built: locations by their names, and behind the variables in the names of states."""
+    archive = Archive(tar_members(file.read_bytes(), name), name)
+    variables = archive.valuations()
+    places = {}
+    for counter, (automaton, names) in answer["locations"].items():
+        if counter in variables:
+            places[automaton if automaton not in variables else counter] = variables.pop(counter)._replace(words=names)
+    variables |= places
+    names = named_by(variables, computed=answer["transient"], last=places)
+    mdp = archive.model(initial=initial, variables=variables, names=names)
+    return mdp.with_labels({label: mask for label, mask in mdp.labels.items() if label in answer["labels"]})
 
-    That is what is computed from other variables, and automaton locations that never change.
-    """
+
+def _with_final(mdp: MDP, target: Target | None, avoid: Target | None) -> MDP:
+    """Call the self-loops that Storm adds final: those of deadlocks, and where it stopped building."""
+    ends = mdp.labels.get("deadlock", np.zeros(mdp.n_states, bool)).copy()
+    for words in (target, avoid):
+        if words is not None:
+            with suppress(WaypostError):  # nothing of the kind was built
+                ends |= mdp.where(words)
     actions = list(mdp.actions)
-    for s in np.flatnonzero(mdp.labels.get("deadlock", np.zeros(mdp.n_states, bool))).tolist():
-        if mdp.first_choice[s + 1] - mdp.first_choice[s] == 1:
-            actions[mdp.first_choice[s]] = FINAL
-    dull = set(transient)
-    if "_loc_" in mdp.states[0]:
-        variables = read_valuations(mdp.states)
-        dull |= {
-            x for x, v in variables.items() if x.startswith("_loc_") and v.defined.all() and len(set(v.values)) == 1
-        }
-    states = mdp.states
-    if dull:
-        parts = ([part for part in name.split(", ") if part.partition("=")[0] not in dull] for name in states)
-        shorter = tuple(", ".join(kept) for kept in parts)
-        states = shorter if len(set(shorter)) == len(shorter) and all(shorter) else states
-    return replace(mdp, states=states, actions=tuple(actions))
+    for c in mdp.first_choice[:-1][ends & mdp.is_final].tolist():
+        actions[c] = FINAL
+    return replace(mdp, actions=tuple(actions))
 
 
 def with_fractions(mdp: MDP, exact: Sequence[Fraction], name: str) -> MDP:
@@ -115,4 +139,6 @@ def with_fractions(mdp: MDP, exact: Sequence[Fraction], name: str) -> MDP:
         initial=mdp.initial,
         labels=mdp.labels,
         exact=exact,
+        valuations=mdp.valuations,
+        definitions=mdp.definitions,
     )

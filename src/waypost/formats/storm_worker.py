@@ -7,6 +7,7 @@ library, nothing else, so that it starts at once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,7 @@ def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
     if Path(path).read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         program, properties = stormpy.parse_jani_model(path)[:2]
     else:
-        program = stormpy.parse_prism_program(path)
-    kind = str(program.model_type).rpartition(".")[2].upper()
-    if kind not in ("MDP", "DTMC"):
-        raise Refusal(f"{name} is a {kind}; only discrete-time models (MDP, DTMC) can be explained")
+        program = _parse_prism(path)
     unset = [constant.name for constant in program.constants if not constant.defined]
     for given in constants:
         if given not in unset:
@@ -43,14 +41,64 @@ def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
     return program, properties
 
 
+def _parse_prism(path: str) -> Any:
+    import stormpy
+
+    try:
+        return stormpy.parse_prism_program(path)
+    except RuntimeError as error:
+        if "-pc" not in str(error):
+            raise
+        return stormpy.parse_prism_program(path, prism_compatibility=True)  # rates without <>, as PRISM writes them
+
+
+def stopping(program: Any, target: Sequence[str], avoid: Sequence[str]) -> list[Any]:
+    """Give the property that tells Storm to build no further than the target, nor than what is to be avoided.
+
+    Storm understands a label or an expression here. Where a target is anything else, everything is built.
+    """
+    import stormpy
+
+    labels = (
+        {}
+        if hasattr(program, "automata")
+        else {x.name: str(program.get_label_expression(x.name)) for x in program.labels}
+    )
+
+    def spelled(part: str) -> str:
+        if part in labels:
+            return labels[part]
+        if all(re.fullmatch(r"[A-Za-z_]\w*=[\w.+-]+", word) for word in part.split(", ")):
+            return part.replace(", ", " & ")
+        return re.sub(r'"([^"]*)"', lambda match: labels.get(match[1], match[0]), part)
+
+    def either(parts: Sequence[str]) -> str:
+        return " | ".join(f"({spelled(part)})" for part in parts)
+
+    before = f"!({either(avoid)}) U" if avoid else "F"
+    texts = [f"Pmax=? [ {before} ({either(target)}) ]"]
+    if len(target) == 1 and not avoid:
+        texts.append(f'Pmax=? [ F "{target[0]}" ]')
+    for text in texts:
+        try:
+            return list(stormpy.parse_properties(text, program))[:1]
+        except (RuntimeError, ValueError):
+            continue
+    return []
+
+
 def build(program: Any, *, exact: bool, properties: Sequence[Any] = ()) -> Any:
-    """Build all states, with valuations, labels, action names, and labels for the expressions in `properties`."""
+    """Build the states, with valuations, labels, action names, and labels for the expressions in `properties`.
+
+    With one property only, Storm builds no further than its target.
+    """
     import stormpy
 
     options = stormpy.BuilderOptions(list(properties)) if properties else stormpy.BuilderOptions()
     options.set_build_state_valuations(True)
     options.set_build_choice_labels(True)
     options.set_build_all_labels(True)
+    options.set_apply_maximal_progress_assumption(True)
     return stormpy.build_model[stormpy.Rational if exact else float](program, options=options)
 
 
@@ -63,16 +111,25 @@ def fraction_texts(model: Any) -> list[str]:
 def work(job: Mapping[str, Any]) -> dict[str, Any]:
     """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in the folder we are in.
 
-    The answer names the variables that are computed from others (JANI calls them transient).
+    The answer names the labels of the program, the variables that are computed from others (JANI calls them
+    transient), and the locations of the automata, by the variables that count them.
     """
-    from stormpy.io import export_to_umb
+    from stormpy.io import CompressionMode, UmbExportOptions, export_to_umb
 
     program, _ = parse(job["path"], job["constants"])
-    model = build(program, exact=False)
-    if len(model.initial_states) != 1:
-        raise Refusal(f"{Path(job['path']).name} has {len(model.initial_states)} initial states; it needs exactly one")
-    export_to_umb(model, "model.umb")
+    known = stopping(program, job["target"], job["avoid"]) if job["target"] else []
+    model = build(program, exact=False, properties=known)
+    options = UmbExportOptions()
+    options.compression = CompressionMode.NO_COMPRESSION
+    export_to_umb(model, "model.umb", options=options)
     if job["exact"]:
-        Path("fractions.txt").write_text("\n".join(fraction_texts(build(program, exact=True))))
-    variables = program.global_variables if hasattr(program, "automata") else ()
-    return {"transient": [variable.name for variable in variables if getattr(variable, "is_transient", False)]}
+        texts = fraction_texts(build(program, exact=True, properties=known))
+        Path("fractions.txt").write_text("\n".join(texts))
+    automata = getattr(program, "automata", ())
+    variables = program.global_variables if automata else ()
+    transient = [variable.name for variable in variables if getattr(variable, "is_transient", False)]
+    return {
+        "transient": transient,
+        "labels": [*transient, "deadlock"] if automata else [*(label.name for label in program.labels), "deadlock"],
+        "locations": {a.location_variable.name: [a.name, [place.name for place in a.locations]] for a in automata},
+    }

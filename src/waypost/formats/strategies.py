@@ -21,7 +21,6 @@ from waypost.errors import StrategyError, unknown_name
 from waypost.formats.lexical import probability, read_text
 from waypost.formats.writing import write_text
 from waypost.model import MDP, Strategy
-from waypost.model.expressions import read_valuations
 
 _PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
 
@@ -133,15 +132,10 @@ def storm_scheduler(strategy: Strategy) -> str:
     {'c': [{'index': 0, 'labels': ['Apply'], 'prob': 0.5}, {'index': 1, 'labels': ['Consult'], 'prob': 0.5}], 's': 0}
     """
     mdp, taken = strategy.mdp, _memoryless(strategy)
-    variables = read_valuations(mdp.states)
     entries = []
     for s in range(mdp.n_states):
-        choices = [c for c in range(mdp.first_choice[s], mdp.first_choice[s + 1]) if taken[c]]
-        valuation = {
-            x: v.values[s].item() if v.values.dtype != object else v.values[s]
-            for x, v in variables.items()
-            if v.defined[s]
-        }
+        choices = [c for c in mdp.choices(s) if taken[c]]
+        valuation = {x: v.at(s) for x, v in mdp.variables.items() if v.defined[s]}
         entries.append({
             "c": [{"index": c, "labels": [mdp.actions[c]], "prob": float(taken[c])} for c in choices],
             "s": valuation or s,
@@ -257,9 +251,8 @@ def _storm_state(mdp: MDP, given: Any, by_values: Mapping[frozenset[str], int]) 
 
 def _from_prism(mdp: MDP, text: str, name: str) -> Strategy:
     """Read PRISM's export: lines ``3:east``, ``(1,2):east``, ``3:0`` (by index) or ``3=0.5:east+0.5:west``."""
-    variables = read_valuations(mdp.states)
-    rows = list(zip(*(v.values.tolist() for v in variables.values()), strict=True)) if variables else []
-    by_tuple = {tuple(str(v).lower() for v in row): s for s, row in enumerate(rows)}
+    rows = zip(*(v.texts(slice(None)) for v in mdp.variables.values()), strict=True)
+    by_tuple = {row: s for s, row in enumerate(rows)}
     taken = np.zeros(mdp.n_choices)
     indexed: list[tuple[int, int, float]] = []
     for number, line in enumerate(text.splitlines(), 1):

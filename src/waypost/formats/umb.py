@@ -12,19 +12,17 @@ Format version 1, as in the published specification (pmc-tools/umb, ``spec.md``)
     annotations/aps/<label>/states/values.bin    bits
     valuations/states/valuations.bin             bit-packed variables, see `umb_valuations`
 
-Names that are no valuations and counts are in files of our own, ``waypost/state-names`` and ``waypost/counts.bin``,
-which other tools pass over: the format has text annotations, but Storm refuses archives that use them.
+What it has no place for is in files of our own, which other tools pass over: ``waypost/state-names`` (names that are no
+valuations), ``waypost/counts.bin`` and ``waypost/words.json`` (which variables names show; constants and formulas). The
+format has text annotations, but Storm refuses archives that use them. Continuous-time models are read by their
+embedded jumps: the branches without their rates.
 No array is larger than the bytes that are there, and an archive that swells without measure is refused.
 """
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import lzma
-import re
-import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -36,19 +34,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
+from waypost.formats.kinds import game, note_jumps, partially_observable
 from waypost.formats.lexical import distinct_actions
 from waypost.formats.reading import read_bytes, too_large, unpacked_limit
+from waypost.formats.registry import Format
+from waypost.formats.starting import begun
 from waypost.formats.tar import tar_members
-from waypost.formats.umb_valuations import describe_valuations, pack_valuations, unpack_valuations
-from waypost.formats.valuations import complete_valuations
+from waypost.formats.umb_valuations import unpack_valuations
+from waypost.formats.umb_writer import dumps
 from waypost.formats.writing import write_bytes
-from waypost.model import MDP
+from waypost.model import MDP, StateNames, Variable
+from waypost.model.valuations import named_by
+
+__all__ = ["FORMAT", "Archive", "dumps", "is_umb", "loads", "read", "write"]
 
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
 SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
 Files = Mapping[str, bytes]
-_IDENTIFIER = re.compile(r"[0-9a-z_-]+\Z")
 
 
 def is_umb(start: bytes) -> bool:
@@ -60,29 +63,23 @@ def is_umb(start: bytes) -> bool:
     return start.startswith((GZIP, XZ)) or start[257:262] == TAR
 
 
-def read_umb(path: Path | str, *, trusted: bool = False) -> MDP:
-    """Read an MDP or DTMC from an UMB archive; one that is `trusted` may unpack to any size."""
-    return umb_model(read_bytes(Path(path)), Path(path).name, trusted=trusted)
+def loads(content: bytes, *, initial: str | None = None, name: str = "the archive") -> MDP:
+    """Read a model from the bytes of an UMB archive."""
+    return Archive(tar_members(_unpacked(content, name), name), name).model(initial=initial)
 
 
-def umb_model(raw: bytes, name: str, *, trusted: bool = False) -> MDP:
-    """Model of an archive that has been read."""
-    return _Archive(tar_members(_unpacked(raw, name, trusted=trusted), name), name).model()
+def read(path: Path | str, *, initial: str | None = None) -> MDP:
+    """Read a model from an UMB archive."""
+    return loads(read_bytes(Path(path)), initial=initial, name=Path(path).name)
 
 
-def write_umb(mdp: MDP, path: Path | str) -> None:
+def write(mdp: MDP, path: Path | str) -> None:
     """Write an MDP as an UMB archive, compressed with gzip; probabilities are rationals where the model has them."""
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, content in _files(mdp).items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    write_bytes(path, gzip.compress(archive.getvalue(), compresslevel=3, mtime=0))
+    write_bytes(path, dumps(mdp))
 
 
-def _unpacked(raw: bytes, name: str, *, trusted: bool) -> bytes:
-    limit = None if trusted else unpacked_limit(len(raw), SWELL)
+def _unpacked(raw: bytes, name: str) -> bytes:
+    limit = unpacked_limit(len(raw), SWELL)
     if not raw.startswith((GZIP, XZ)):
         return raw
     packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)
@@ -98,7 +95,7 @@ def _unpacked(raw: bytes, name: str, *, trusted: bool) -> bytes:
     return content
 
 
-class _Archive:
+class Archive:
     """The files of an archive, read with checks."""
 
     def __init__(self, files: Files, name: str) -> None:
@@ -119,6 +116,7 @@ class _Archive:
         self.n_branches = self._count("#branches")
 
     def wrong(self, what: str) -> FormatError:
+        """Make the error that says what is wrong with this archive."""
         return FormatError(f"{self.name} is not an UMB model we can read: {what}")
 
     def _map(self, value: Any, what: str) -> dict[str, Any]:
@@ -174,47 +172,94 @@ class _Archive:
     def picked(self, folder: str, dtype: str, length: int) -> list[str] | None:
         """Read one text per entry, by number in a table of texts; without a table, the numbers themselves."""
         table = self.strings(folder)
+        numbers: NDArray[Any] = np.zeros(length, np.int64)
         if f"{folder}/values.bin" in self.files:
-            numbers = self.array(f"{folder}/values.bin", dtype, length).tolist()
-        else:
-            numbers = [0] * length
+            numbers = self.array(f"{folder}/values.bin", dtype, length)
         if table is None:
             return None
-        if max(numbers, default=0) >= max(len(table), 1):
-            raise self.wrong(f"{folder}/values.bin names text number {max(numbers)} of {len(table)}")
-        return [table[k] for k in numbers] if table else None
+        if len(numbers) and int(numbers.max()) >= max(len(table), 1):
+            raise self.wrong(f"{folder}/values.bin names text number {int(numbers.max())} of {len(table)}")
+        return [table[k] for k in numbers.tolist()] if table else None
 
-    def model(self) -> MDP:
-        if self.system.get("time", "discrete") != "discrete":
-            raise ModelError(f"{self.name} is a continuous-time model; Waypost explains discrete-time MDPs and DTMCs")
+    def model(
+        self,
+        *,
+        initial: str | None = None,
+        variables: dict[str, Variable] | None = None,
+        names: StateNames | None = None,
+    ) -> MDP:
+        """Put the model together, with variables and names of one's own where they are given."""
         if self._count("#players") > 1:
-            raise ModelError(f"{self.name} is a game of {self._count('#players')} players, not an MDP")
+            raise ModelError(game(self.name))
         if self._count("#observations"):
-            raise ModelError(f"{self.name} is partially observable, not an MDP")
+            raise ModelError(partially_observable(self.name))
+        if self.system.get("time", "discrete") != "discrete":
+            note_jumps(self.name, "continuous-time model")
+            hybrid = self.bits("state-is-markovian.bin", self.n_states) & (np.diff(self._first()) > 1)
+            if self.system["time"] == "urgent-stochastic" and hybrid.any():
+                raise ModelError(f"{self.name} has states with both rates and actions; close it before writing it")
         # in this order each count is bounded by the bytes of a file, before an array of that length is made
         target = self.array("branch-to-target.bin", "<u8", self.n_branches)
         branches = self.pointer("choice-to-branches.bin", self.n_choices, self.n_branches)
-        first = self.pointer("state-to-choices.bin", self.n_states, self.n_choices)
+        first = self._first()
         if (target >= max(self.n_states, 1)).any():
             raise self.wrong("a branch leads to a state that does not exist")
         probability, exact = self._probabilities()
-        initial = np.flatnonzero(self.bits("state-is-initial.bin", self.n_states))
-        if len(initial) != 1:
-            raise ModelError(f"{self.name} has {len(initial)} initial states; Waypost explains models with exactly one")
+        initials = np.flatnonzero(self.bits("state-is-initial.bin", self.n_states)).tolist()
+        words = self._words()
+        valuations = self.valuations() if variables is None else variables
         actions = self.picked("actions/choices", "<u4", self.n_choices) or [""] * self.n_choices
-        return MDP.from_triplets(
+        counted = "waypost/counts.bin" in self.files
+        mdp = MDP.from_triplets(
             np.repeat(np.arange(self.n_choices), np.diff(branches)),
             target.astype(np.int64),
             probability,
             first_choice=first,
-            states=self._state_names(),
-            actions=distinct_actions(first.tolist(), actions),
-            initial=int(initial[0]),
+            states=names or self._state_names(valuations, words.get("shown")),
+            actions=distinct_actions(first, actions),
+            initial=initials[0] if initials else 0,
             labels=self._labels(),
             exact=exact,
-            counts=self.array("waypost/counts.bin", "<i8", self.n_branches)
-            if "waypost/counts.bin" in self.files
-            else None,
+            counts=self.array("waypost/counts.bin", "<i8", self.n_branches) if counted else None,
+            valuations=valuations or None,
+            definitions=words.get("definitions"),
+        )
+        return begun(mdp, initials, initial=initial, name=self.name)
+
+    def _first(self) -> NDArray[np.int64]:
+        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices)
+
+    def _words(self) -> dict[str, Any]:
+        """Read which variables the names show, and the constants and formulas, where we wrote them."""
+        try:
+            words = json.loads(self.files.get("waypost/words.json", b"{}"))
+        except (ValueError, RecursionError):
+            raise self.wrong("its waypost/words.json is not JSON") from None
+        shown, definitions = (self._map(words, "waypost/words.json").get(k) for k in ("shown", "definitions"))
+        listed = shown is None or (isinstance(shown, list) and shown and all(isinstance(x, str) for x in shown))
+        defined = definitions is None or (
+            isinstance(definitions, dict) and all(isinstance(text, str) for text in definitions.values())
+        )
+        if not (listed and defined):
+            raise self.wrong("its waypost/words.json holds no names")
+        return {"shown": shown, "definitions": definitions}
+
+    def valuations(self) -> dict[str, Variable]:
+        """Read the variables of all states."""
+        given = self._map(self.index.get("valuations", {}), "valuations").get("states")
+        if given is None:
+            return {}
+        folder = "valuations/states"
+        kinds = None
+        if f"{folder}/valuation-to-class.bin" in self.files:
+            kinds = self.array(f"{folder}/valuation-to-class.bin", "<u4", self.n_states)
+        return unpack_valuations(
+            self._map(given, "state valuations").get("classes"),
+            self.files.get(f"{folder}/valuations.bin", b""),
+            kinds,
+            self.n_states,
+            strings=self.strings(folder) or [],
+            wrong=self.wrong,
         )
 
     def _probabilities(self) -> tuple[NDArray[np.float64], list[Fraction] | None]:
@@ -253,94 +298,30 @@ class _Archive:
                 labels[name] = mask
         return labels
 
-    def _state_names(self) -> Sequence[str]:
+    def _state_names(self, variables: dict[str, Variable], shown: list[str] | None) -> Sequence[str]:
+        """Give the names in our own file, those made of the variables, or numbers."""
         names = self.strings("waypost/state-names")
-        if names is not None and len(names) != self.n_states:
-            raise self.wrong(f"it has {len(names)} names for {self.n_states} states")
-        if names is None:
-            given = self._map(self.index.get("valuations", {}), "valuations").get("states")
-            if given is None:
-                return [str(s) for s in range(self.n_states)]
-            classes = self._map(given, "state valuations").get("classes")
-            folder = "valuations/states"
-            content = self.files.get(f"{folder}/valuations.bin", b"")
-            kinds = np.zeros(self.n_states, np.uint32)
-            if f"{folder}/valuation-to-class.bin" in self.files:
-                kinds = self.array(f"{folder}/valuation-to-class.bin", "<u4", self.n_states)
-            names = unpack_valuations(classes, content, kinds, strings=self.strings(folder), wrong=self.wrong)
-        return names if len(set(names)) == len(names) else [str(s) for s in range(self.n_states)]
+        if names is not None:
+            if len(names) != self.n_states:
+                raise self.wrong(f"it has {len(names)} names for {self.n_states} states")
+            if len(set(names)) == len(names):
+                return names
+            return [str(s) for s in range(self.n_states)]
+        if shown and all(name in variables for name in shown):
+            made = StateNames(variables, shown)
+            if made.distinct:
+                return made
+        return named_by(variables) or [str(s) for s in range(self.n_states)]
 
 
-def _files(mdp: MDP) -> dict[str, bytes]:
-    """Give the files of an archive, the index first."""
-    table = sorted(set(mdp.actions))
-    number = {name: k for k, name in enumerate(table)}
-    matrix = mdp.transitions
-    files = {
-        "state-to-choices.bin": mdp.first_choice.astype("<u8").tobytes(),
-        "state-is-initial.bin": _bits(np.arange(mdp.n_states) == mdp.initial),
-        "choice-to-branches.bin": matrix.indptr.astype("<u8").tobytes(),
-        "branch-to-target.bin": matrix.indices.astype("<u8").tobytes(),
-        "actions/choices/values.bin": np.array([number[a] for a in mdp.actions], "<u4").tobytes(),
-        **_texts("actions/choices", table),
-    }
-    kind, files["branch-to-probability.bin"] = _probabilities(mdp)
-    aps: dict[str, Any] = {}
-    for k, (name, mask) in enumerate(mdp.labels.items()):
-        key = name if _IDENTIFIER.match(name) and len(name) < 60 else f"label-{k}"
-        key = f"label-{k}" if key in aps else key
-        aps[key] = {"alias": name, "applies-to": ["states"], "type": {"type": "bool", "size": 1}}
-        files[f"annotations/aps/{key}/states/values.bin"] = _bits(mask)
-    if mdp.counts is not None:
-        files["waypost/counts.bin"] = mdp.counts.astype("<i8").tobytes()
-    variables = complete_valuations(mdp)
-    if variables is None:
-        files |= _texts("waypost/state-names", mdp.states)
-    else:
-        files["valuations/states/valuations.bin"] = pack_valuations(variables)
-    index: dict[str, Any] = {
-        "format-version": 1,
-        "format-revision": 0,
-        "file-data": {"tool": "Waypost"},
-        "transition-system": {
-            "time": "discrete",
-            "#players": 1,
-            "#states": mdp.n_states,
-            "#initial-states": 1,
-            "#choices": mdp.n_choices,
-            "#choice-actions": len(table),
-            "#branches": int(matrix.nnz),
-            "#branch-actions": 0,
-            "#observations": 0,
-            "branch-probability-type": kind,
-        },
-        "annotations": {"aps": aps},
-    }
-    if variables is not None:
-        index["valuations"] = {"states": describe_valuations(variables)}
-    return {"index.json": json.dumps(index, indent=1).encode(), **files}
-
-
-def _probabilities(mdp: MDP) -> tuple[dict[str, Any], bytes]:
-    if mdp.exact is None:
-        return {"type": "double", "size": 64}, mdp.transitions.data.astype("<f8").tobytes()
-    widest = max(max(p.numerator.bit_length() + 1, p.denominator.bit_length()) for p in mdp.exact)
-    half = -(-widest // 64) * 8
-    parts = (
-        p.numerator.to_bytes(half, "little", signed=True) + p.denominator.to_bytes(half, "little") for p in mdp.exact
-    )
-    return {"type": "rational", "size": 16 * half}, b"".join(parts)
-
-
-def _texts(folder: str, texts: Sequence[str]) -> dict[str, bytes]:
-    try:
-        encoded = [text.encode() for text in texts]
-    except UnicodeEncodeError as error:
-        raise FormatError(f"the name {str(error.object)[:40]!r} is no text and cannot be written") from None
-    ends = np.concatenate([[0], np.cumsum([len(text) for text in encoded])])
-    return {f"{folder}/string-mapping.bin": ends.astype("<u8").tobytes(), f"{folder}/strings.bin": b"".join(encoded)}
-
-
-def _bits(mask: NDArray[np.bool_]) -> bytes:
-    packed = np.packbits(mask, bitorder="little").tobytes()
-    return packed.ljust((len(mask) + 63) // 64 * 8, b"\0")
+FORMAT = Format(
+    name="UMB",
+    endings=(".umb",),
+    names="the values of the variables; other names in a file of our own inside the archive",
+    keeps=("exact", "labels", "counts", "valuations"),
+    recognises=lambda raw, _text, _path: is_umb(raw[:512]),
+    loads=loads,
+    read=read,
+    write=write,
+    options=("initial", "name"),
+)

@@ -9,48 +9,64 @@ A record of the variables ``s1`` (3 bits) and ``up`` (1 bit), padded to a whole 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError
-from waypost.model.expressions import Variable
+from waypost.model import Variable
 
 Wrong = Callable[[str], FormatError]
+Bytes = NDArray[np.uint8]
+
+
+class Field(NamedTuple):
+    """An entry of a record; padding has no name."""
+
+    name: str
+    kind: str
+    bits: int
+    offset: int
+    optional: bool  # a bit before it says whether it is there
 
 
 def unpack_valuations(
-    classes: Any, content: bytes, kinds: NDArray[np.uint32], *, strings: list[str] | None, wrong: Wrong
-) -> list[str]:
-    """Read one name such as ``x=1, y=2`` per state.
+    classes: Any, content: bytes, kinds: NDArray[np.uint32] | None, n_states: int, *, strings: list[str], wrong: Wrong
+) -> dict[str, Variable]:
+    """Read the variables of all states.
 
-    `kinds` says which of the `classes` each state belongs to.
+    `kinds` says which of the `classes` each state belongs to; without, all belong to the first.
     """
     if not isinstance(classes, list) or not classes:
         raise wrong("its state valuations have no classes")
     layouts = [_layout(given, wrong) for given in classes]
-    widths = np.array([sum(bits for _, _, bits, _ in layout) for layout in layouts])
+    widths = np.array([sum(field.bits + field.optional for field in layout) for layout in layouts])
     if (widths % 8).any():
         raise wrong("a state valuation does not fill whole bytes")
-    kind = kinds.astype(np.int64)
+    kind = np.zeros(n_states, np.int64) if kinds is None else kinds.astype(np.int64)
     if (kind >= len(layouts)).any():
         raise wrong("a state has a valuation of a class that is not described")
     sizes = widths[kind] // 8
     if int(sizes.sum()) != len(content):
         raise wrong(f"its state valuations have {len(content)} bytes, not {int(sizes.sum())}")
     starts = np.cumsum(sizes) - sizes
-    names = [""] * len(kind)
+    raw = np.frombuffer(content, np.uint8)
+    if len(layouts) == 1:
+        return _columns(raw.reshape(n_states, -1), layouts[0], strings, wrong)
+    found: dict[str, tuple[NDArray[Any], NDArray[np.bool_], tuple[str, ...] | None]] = {}
     for number, layout in enumerate(layouts):
         members = np.flatnonzero(kind == number)
-        if not len(members):
-            continue
-        positions = starts[members, None] + np.arange(widths[number] // 8)
-        records = np.frombuffer(content, np.uint8)[positions]
-        bits = np.unpackbits(records, axis=1, bitorder="little")
-        for state, name in zip(members.tolist(), _names(bits, layout, strings, wrong), strict=True):
-            names[state] = name
-    return names
+        records = raw[starts[members, None] + np.arange(widths[number] // 8)]
+        for name, variable in _columns(records, layout, strings, wrong).items():
+            if name not in found:
+                wide = variable.values.dtype if variable.values.dtype.kind in "bf" else np.dtype(np.int64)
+                found[name] = np.zeros(n_states, wide), np.zeros(n_states, bool), variable.words
+            values, defined, words = found[name]
+            if words != variable.words or values.dtype.kind != variable.values.dtype.kind:
+                raise wrong(f"variable {name[:40]!r} has two types")
+            values[members], defined[members] = variable.values, variable.defined
+    return {name: Variable.of(*parts) for name, parts in found.items()}
 
 
 def describe_valuations(variables: Mapping[str, Variable]) -> dict[str, Any]:
@@ -58,43 +74,60 @@ def describe_valuations(variables: Mapping[str, Variable]) -> dict[str, Any]:
     entries: list[dict[str, Any]] = []
     total = 0
     for name, variable in variables.items():
-        bits, low = _bits_and_offset(variable.values)
-        total += bits
-        if variable.values.dtype == bool:
-            entries.append({"name": name, "type": {"type": "bool", "size": bits}})
-        else:
-            entries.append({"name": name, "type": {"type": "uint", "size": bits}, "offset": low})
+        kind, bits, low = _shape(variable)
+        optional = not variable.defined.all()
+        total += bits + optional
+        entry: dict[str, Any] = {"name": name, "type": {"type": kind, "size": bits}}
+        if kind == "uint":
+            entry["offset"] = low
+        if optional:
+            entry["is-optional"] = True
+        entries.append(entry)
     if total % 8:
         entries.append({"padding": 8 - total % 8})
     return {"unique": True, "classes": [{"variables": entries}]}
 
 
-def pack_valuations(variables: Mapping[str, Variable]) -> bytes:
-    """Write the records, one per state."""
-    columns = []
+def pack_valuations(variables: Mapping[str, Variable]) -> tuple[bytes, list[str]]:
+    """Write the records, one per state, and the texts that they name."""
+    columns, strings = [], list(dict.fromkeys(word for v in variables.values() for word in v.words or ()))
+    number = {word: k for k, word in enumerate(strings)}
     for variable in variables.values():
-        bits, low = _bits_and_offset(variable.values)
-        shifted = (variable.values.astype(np.int64) - low).astype(np.uint64)
-        columns.append(shifted[:, None] >> np.arange(bits, dtype=np.uint64) & np.uint64(1))
+        kind, bits, low = _shape(variable)
+        if not variable.defined.all():
+            columns.append(variable.defined[:, None])
+        values = variable.values
+        if variable.words is not None:
+            coded = np.array([number[word] for word in variable.words], np.uint64)[values]
+        elif kind == "double":
+            coded = values.astype("<f8").view(np.uint64)
+        else:
+            coded = (np.where(variable.defined, values, low).astype(np.int64) - low).astype(np.uint64)
+        columns.append(coded[:, None] >> np.arange(bits, dtype=np.uint64) & np.uint64(1))
     table = np.concatenate(columns, axis=1).astype(np.uint8)
-    return np.packbits(table, axis=1, bitorder="little").tobytes()
+    return np.packbits(table, axis=1, bitorder="little").tobytes(), strings
 
 
-def _bits_and_offset(values: NDArray[Any]) -> tuple[int, int]:
-    if values.dtype == bool:
-        return 1, 0
-    low, high = int(values.min()), int(values.max())
-    return max((high - low).bit_length(), 1), low
+def _shape(variable: Variable) -> tuple[str, int, int]:
+    """Type, bits and least value of a variable."""
+    if variable.words is not None:
+        return "string", 64, 0
+    if variable.values.dtype == bool:
+        return "bool", 1, 0
+    if variable.values.dtype.kind == "f":
+        return "double", 64, 0
+    known = variable.values[variable.defined]
+    low, high = (int(known.min()), int(known.max())) if len(known) else (0, 0)
+    return "uint", max((high - low).bit_length(), 1), low
 
 
-def _layout(given: Any, wrong: Wrong) -> list[tuple[str, str, int, int]]:
-    """Give (name, type, bits, offset) of every entry of a class; padding and flags have no name."""
+def _layout(given: Any, wrong: Wrong) -> list[Field]:
     layout = []
     for entry in given.get("variables", []) if isinstance(given, dict) else [None]:
         if not isinstance(entry, dict):
             raise wrong("a state valuation is not described as a list of variables")
         if "padding" in entry:
-            layout.append(("", "padding", _positive(entry["padding"], wrong), 0))
+            layout.append(Field("", "padding", _positive(entry["padding"], wrong), 0, optional=False))
             continue
         kind = entry.get("type")
         name, kind_name = entry.get("name"), kind.get("type") if isinstance(kind, dict) else kind
@@ -105,9 +138,7 @@ def _layout(given: Any, wrong: Wrong) -> list[tuple[str, str, int, int]]:
         offset = entry.get("offset", 0)
         if bits > 64 or (kind_name in ("double", "string") and bits != 64) or not isinstance(offset, int):
             raise wrong(f"variable {name[:40]!r} has {bits} bits, which we do not read")
-        if entry.get("is-optional"):
-            layout.append((name, "present", 1, 0))
-        layout.append((name, kind_name, bits, offset))
+        layout.append(Field(name, str(kind_name), bits, offset, optional=bool(entry.get("is-optional"))))
     return layout
 
 
@@ -117,40 +148,55 @@ def _positive(value: Any, wrong: Wrong) -> int:
     return value
 
 
-def _names(
-    bits: NDArray[np.uint8], layout: Sequence[tuple[str, str, int, int]], strings: list[str] | None, wrong: Wrong
-) -> list[str]:
-    parts: list[list[str]] = []
-    present: list[bool] | None = None
+def _columns(records: Bytes, layout: Sequence[Field], strings: list[str], wrong: Wrong) -> dict[str, Variable]:
+    found: dict[str, Variable] = {}
     at = 0
-    for name, kind, width, offset in layout:
-        field = bits[:, at : at + width]
-        at += width
-        if kind == "padding":
-            continue
-        if kind == "present":
-            present = field[:, 0].astype(bool).tolist()
-            continue
-        texts = [f"{name}={value}" for value in _values(field, kind, offset, strings, wrong)]
-        parts.append(texts if present is None else [t if p else "" for t, p in zip(texts, present, strict=True)])
-        present = None
-    return [", ".join(filter(None, row)) for row in zip(*parts, strict=True)] if parts else [""] * len(bits)
+    for field in layout:
+        defined = None
+        if field.optional:
+            defined = _bits(records, at, 1).astype(bool)
+            at += 1
+        if field.kind != "padding":
+            found[field.name] = _variable(_bits(records, at, field.bits), field, defined, strings, wrong)
+        at += field.bits
+    return found
 
 
-def _values(
-    field: NDArray[np.uint8], kind: str, offset: int, strings: list[str] | None, wrong: Wrong
-) -> Sequence[str | int | float]:
-    if kind == "bool":
-        return ["true" if value else "false" for value in field.max(axis=1).tolist()]
-    width = field.shape[1]
-    number = (field.astype(np.uint64) << np.arange(width, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-    if kind == "double":
-        return [float(value) for value in number.view(np.float64)]
-    if kind == "string":
-        if strings is None or (len(number) and int(number.max()) >= len(strings)):
+def _bits(records: Bytes, at: int, width: int) -> NDArray[np.uint64]:
+    """Give `width` bits from bit `at` on of every record, as a number."""
+    first, shift = divmod(at, 8)
+    last = (at + width - 1) // 8
+    value = np.zeros(len(records), np.uint64)
+    for k in range(first, min(last, first + 7) + 1):
+        value |= records[:, k].astype(np.uint64) << np.uint64(8 * (k - first))
+    value >>= np.uint64(shift)
+    if last - first == 8:
+        value |= records[:, last].astype(np.uint64) << np.uint64(64 - shift)
+    return value & np.uint64(2**width - 1)
+
+
+def _variable(
+    number: NDArray[np.uint64], field: Field, defined: NDArray[np.bool_] | None, strings: list[str], wrong: Wrong
+) -> Variable:
+    if field.kind == "bool":
+        return Variable.of(number > 0, defined)
+    if field.kind == "double":
+        return Variable.of(number.view(np.float64), defined)
+    if defined is not None:
+        number = np.where(defined, number, np.uint64(0))
+    if field.kind == "string":
+        if len(number) and int(number.max()) >= max(len(strings), 1):
             raise wrong("a state valuation names a text that is not there")
-        return [strings[k] for k in number.tolist()]
-    values = number.tolist()
-    if kind == "int":
-        values = [value - (1 << width) if value >> (width - 1) else value for value in values]
-    return [value + offset for value in values]
+        used, codes = np.unique(number, return_inverse=True)
+        return Variable.of(codes, defined, [strings[k] for k in used.tolist()] if strings else [""])
+    if field.kind == "int":
+        sign = np.uint64(64 - field.bits)
+        values = (number << sign).view(np.int64) >> sign.astype(np.int64)
+    else:
+        if len(number) and int(number.max()) >= 2**63:
+            raise wrong(f"variable {field.name[:40]!r} has values beyond 63 bits")
+        values = number.astype(np.int64)
+    if len(values) and not -(2**63) <= int(values.min()) + field.offset <= int(values.max()) + field.offset < 2**63:
+        raise wrong(f"variable {field.name[:40]!r} has values beyond 63 bits")
+    shifted = values + np.int64(field.offset)
+    return Variable.of(shifted if defined is None else np.where(defined, shifted, 0), defined)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from waypost.model import MDP
-from waypost.model.expressions import Variable, read_valuations
+from waypost.model import MDP, StateNames
+from waypost.model.valuations import Variables
 
 
-def complete_valuations(mdp: MDP) -> dict[str, Variable] | None:
-    """Give the integer and boolean variables that the names of *all* states consist of, or None.
+def names_as_columns(mdp: MDP) -> StateNames | None:
+    """Give the columns that the names of *all* states consist of, or None.
 
     >>> mdp = MDP.from_dict({"x=0, up=true": {"go": "x=1, up=false"}, "x=1, up=false": {}}, initial="x=0, up=true")
-    >>> {name: variable.values.tolist() for name, variable in complete_valuations(mdp).items()}
+    >>> {name: variable.values.tolist() for name, variable in names_as_columns(mdp).shown.items()}
     {'x': [0, 1], 'up': [True, False]}
     """
-    variables = read_valuations(mdp.states)
-    if not variables or not all(v.defined.all() and v.values.dtype != object for v in variables.values()):
+    if isinstance(mdp.states, StateNames):
+        return mdp.states if not mdp.states.unnamed else None
+    if mdp.valuations is not None or not mdp.variables:
         return None
-    columns = [[f"{name}={value_text(value)}" for value in v.values] for name, v in variables.items()]
-    written = (", ".join(row) for row in zip(*columns, strict=True))
-    return variables if all(a == b for a, b in zip(written, mdp.states, strict=True)) else None
+    made = StateNames(mdp.variables)
+    return made if all(v.defined.all() for v in mdp.variables.values()) and made == mdp.states else None
 
 
-def value_text(value: np.bool_ | np.int64) -> str:
-    """Write a value as PRISM does.
-
-    >>> value_text(np.bool_(True)), value_text(np.int64(-3))
-    ('true', '-3')
-    """
-    return str(bool(value)).lower() if isinstance(value, np.bool_) else str(int(value))
+def are_numbers(variables: Variables) -> bool:
+    """Whether every state has every variable, and all are integers or booleans, as in PRISM's own files."""
+    return all(v.defined.all() and v.words is None and v.values.dtype.kind in "bi" for v in variables.values())

@@ -1,25 +1,27 @@
 """Qualitative facts: reachable sets, prob-0 and prob-1, components, dominators. Everything here is exact."""
 
 from waypost.graph.arrows import Graph, Ints, Mask
-from waypost.graph.avoiding import only_one_way
+from waypost.graph.avoiding import inevitable, only_one_way
 from waypost.graph.components import Components, end_components, strong_components
 from waypost.graph.dominators import dominators
-from waypost.graph.reach import almost_surely, can_reach, distances, reachable, stay, surely, surely_positive
+from waypost.graph.reach import can_reach, distances, prob0a, prob0e, prob1a, prob1e, reachable, stay
 
 __all__ = [
     "Components",
     "Graph",
     "Ints",
     "Mask",
-    "almost_surely",
     "can_reach",
     "distances",
     "dominators",
     "end_components",
+    "inevitable",
     "only_one_way",
+    "prob0a",
+    "prob0e",
+    "prob1a",
+    "prob1e",
     "reachable",
     "stay",
     "strong_components",
-    "surely",
-    "surely_positive",
 ]

@@ -7,7 +7,9 @@ rationals always run as they are: the same text serves both arithmetics.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from math import inf
@@ -17,6 +19,7 @@ from typing import Any
 from waypost.graph.keeping import keep_carefully
 
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
+WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 
 
 class Kernel:
@@ -82,6 +85,26 @@ class Kernel:
             return self.plain
         self.spent = inf  # once compiled, always
         return self.compiled
+
+
+def in_parts(loop: Kernel, settle: Callable[[Callable[..., Any], slice], None], length: int, work: float) -> None:
+    """Call `settle` with a twin of `loop` for parts of ``range(length)``, on all cores where that is worth it.
+
+    `work` is the number of basic steps in all. Parts are independent of each other, and `settle` writes to its own.
+    """
+    run = loop.sized(work)
+    cores = os.cpu_count() or 1
+    if run is loop.plain or cores == 1 or work < WORTH_SHARING or length < cores:
+        settle(run, slice(0, length))
+        return
+    size = -(-length // (2 * cores))
+    parts = [slice(low, low + size) for low in range(0, length, size)]
+    with ThreadPoolExecutor(cores) as pool:
+        try:
+            list(pool.map(lambda part: settle(run, part), parts))
+        except BaseException:  # Ctrl-C: do not begin what has not begun
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 @contextmanager

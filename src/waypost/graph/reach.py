@@ -2,10 +2,12 @@
 
 Baier and Katoen, *Principles of Model Checking*, Sect. 10.6.1. Over all strategies of an MDP and a target ``T``::
 
-    vmax(x) = 0   x is not in can_reach(T)
-    vmin(x) = 0   x is in stay(not T): some strategy avoids T for ever
-    vmax(x) = 1   x is in almost_surely(T)
-    vmin(x) = 1   x cannot reach a state with vmin = 0 without passing T
+    vmax(x) = 0   x in prob0a(T): no strategy gets there
+    vmin(x) = 0   x in prob0e(T): some strategy avoids T for ever
+    vmax(x) = 1   x in prob1e(T): some strategy certainly gets there
+    vmin(x) = 1   x in prob1a(T): every strategy does
+
+The letters say for how many strategies: *A*ll, or one that *E*xists.
 """
 
 from __future__ import annotations
@@ -85,8 +87,18 @@ def stay(
     return kept, staying
 
 
-def almost_surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> tuple[Mask, Ints]:
-    """States from which some strategy reaches `goal` with probability 1, and (S,) its choice there, or -1."""
+def prob0a(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
+    """States from which *every* strategy reaches `goal` with probability 0."""
+    return ~can_reach(graph, goal, enabled=enabled)
+
+
+def prob0e(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> tuple[Mask, Ints]:
+    """States from which *some* strategy reaches `goal` with probability 0, and (S,) its choice there, or -1."""
+    return stay(graph, ~goal, enabled=enabled)
+
+
+def prob1e(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> tuple[Mask, Ints]:
+    """States from which *some* strategy reaches `goal` with probability 1, and (S,) its choice there, or -1."""
     enabled = graph.everything if enabled is None else enabled
     pointer, choices = graph.backward
     distance = np.empty(graph.n_states, np.int64)
@@ -97,15 +109,10 @@ def almost_surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> t
     return distance >= 0, nearer
 
 
-def surely_positive(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
-    """States from which *every* strategy reaches `goal` with positive probability."""
-    return ~stay(graph, ~goal, enabled=enabled)[0]
-
-
-def surely(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
+def prob1a(graph: Graph, goal: Mask, *, enabled: Mask | None = None) -> Mask:
     """States from which *every* strategy reaches `goal` with probability 1."""
-    never = stay(graph, ~goal, enabled=enabled)[0]
-    return ~can_reach(graph, never, blocked=goal, enabled=enabled)
+    avoids, _ = prob0e(graph, goal, enabled=enabled)
+    return ~can_reach(graph, avoids, blocked=goal, enabled=enabled)
 
 
 @kernel

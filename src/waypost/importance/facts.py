@@ -1,143 +1,132 @@
 """What the graph alone says about importance: the zeros and ones, exactly.
 
 ``imp = 0`` and ``imp = 1`` are qualitative: no probability decides them, so no rounding may. *Passing* a set of states
-means visiting one of them before the target, or entering the target at one of them.
+means visiting one of them before the target, or entering the target at one of them. Sets of states are those of
+`Question.graph`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 
-from waypost.graph import Graph, Ints, Mask, almost_surely, can_reach, dominators, only_one_way, reachable, stay
-from waypost.solve import Reach
+from waypost.graph import Ints, Mask, can_reach, inevitable, prob1e, reachable, stay
+from waypost.graph import only_one_way as _only_one_way
+from waypost.importance.question import Question
 
 
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """Graph facts about passing states on the way from `start` to the target.
+def must_pass(question: Question, passing: Mask) -> bool:
+    """Whether no strategy reaches the target without passing: least importance 1."""
+    if passing.sum() == 1:
+        return bool(question.always[passing][0])
+    start = (np.arange(len(passing)) == question.start) & ~passing
+    around = reachable(question.graph, start, enabled=_before(question, passing))
+    return not (around & question.reach.target & ~passing).any()
 
-    With `optimal` only strategies that reach the target with the greatest probability are in scope: they keep to the
-    conserving choices, and reach the target or lose all hope of it with probability 1.
+
+def can_be_one(question: Question, passing: Mask) -> bool:
+    """Whether some strategy reaches the target only by passing: greatest importance 1.
+
+    Over all strategies it must keep to states from which the rest of the target can be avoided for ever.
     """
-
-    reach: Reach
-    start: int
-    optimal: bool = False
-
-    @property
-    def graph(self) -> Graph:
-        """The graph everything here is read from."""
-        return self.reach.arena.graph
-
-    @cached_property
-    def enabled(self) -> Mask:
-        """(C,) choices that strategies in scope may take before the target."""
-        usable = ~self.reach.target[self.graph.choice_state]
-        return usable & self.reach.conserving[0] if self.optimal else usable
-
-    @cached_property
-    def visited(self) -> Mask:
-        """(S,) states that some strategy visits before, or on entering, the target."""
-        return reachable(self.graph, _only(self.start, self.graph.n_states), enabled=self.enabled)
-
-    @cached_property
-    def usual(self) -> Mask:
-        """(S,) states that the best strategy found visits before, or on entering, the target."""
-        taken = np.zeros(self.graph.n_choices, bool)
-        taken[self.reach.max.choice[self.reach.max.choice >= 0]] = True
-        return reachable(self.graph, _only(self.start, self.graph.n_states), enabled=self.enabled & taken)
-
-    @cached_property
-    def ever(self) -> Mask:
-        """(S,) greatest importance above 0: visited, and the target may follow."""
-        return self.visited & self.reach.possible
-
-    @cached_property
-    def always(self) -> Mask:
-        """(S,) least importance 1: on every path to the target."""
-        return dominators(self.graph, self.start, self.reach.target, enabled=self.enabled)
-
-    def must_pass(self, passing: Mask) -> bool:
-        """Whether no strategy reaches the target without passing: least importance 1."""
-        if passing.sum() == 1:
-            return bool(self.always[passing][0])
-        around = self.enabled & ~passing[self.graph.choice_state]
-        start = _only(self.start, self.graph.n_states) & ~passing
-        return not (reachable(self.graph, start, enabled=around) & self.reach.target & ~passing).any()
-
-    def can_be_one(self, passing: Mask) -> bool:
-        """Whether some strategy reaches the target only by passing: greatest importance 1.
-
-        Over all strategies it must keep to states from which the rest of the target can be avoided for ever.
-        """
-        rest = self.reach.target & ~passing
-        if passing[self.start]:
-            return True
-        if not (self.ever & passing).any() or rest[self.start]:
-            return False
-        before = self.enabled & ~passing[self.graph.choice_state]
-        if self.optimal:
-            goal = (passing | ~self.reach.possible) & ~rest
-            return bool(almost_surely(self.graph, goal, enabled=before)[0][self.start])
-        safe, _ = stay(self.graph, ~rest, absorbing=passing | ~self.reach.possible, enabled=before)
-        return self._connected(safe, passing & self.reach.possible, before)
-
-    def can_be_zero(self, passing: Mask) -> bool:
-        """Whether some strategy reaches the target, and never by passing: least importance 0."""
-        rest = self.reach.target & ~passing
-        if passing[self.start] or self.must_pass(passing):
-            return False
-        before = self.enabled & ~passing[self.graph.choice_state]
-        if self.optimal:
-            goal = rest | ~self.reach.possible
-            return bool(almost_surely(self.graph, goal, enabled=before)[0][self.start])
-        harmful = passing & ~self.reach.avoidable[0]  # others may be passed: avoid the target for ever afterwards
-        safe, _ = stay(self.graph, ~harmful, absorbing=rest | passing | ~self.reach.possible, enabled=before)
-        return self._connected(safe, rest, before)
-
-    def certain(self, passing: Mask, *, least: bool) -> bool:
-        """Whether passing and then reaching the target has probability 1, under every or under some strategy."""
-        values = self.reach.min.values if least else self.reach.max.values
-        goal = passing & np.asarray(values == 1, bool)
-        before = self.enabled & ~passing[self.graph.choice_state]
-        if not least:
-            return bool(almost_surely(self.graph, goal, enabled=before)[0][self.start])
-        ends = (self.reach.target | passing) & ~goal
-        never, _ = stay(self.graph, ~goal, absorbing=ends, enabled=before)
-        return not can_reach(self.graph, never, blocked=goal, enabled=before)[self.start]
-
-    def impossible(self, passing: Mask) -> bool:
-        """Whether some strategy never passes and then reaches the target, be it that it never reaches it at all."""
-        harmful = passing & ~self.reach.avoidable[0]
-        before = self.enabled & ~passing[self.graph.choice_state]
-        ends = (self.reach.target | passing | ~self.reach.possible) & ~harmful
-        return bool(stay(self.graph, ~harmful, absorbing=ends, enabled=before)[0][self.start])
-
-    def only_one_way(self, states: Ints, *, through: bool) -> Mask:
-        """(n,) `can_be_one` (through) or `can_be_zero` (around) of many single states; none of them the start."""
-        return only_one_way(
-            self.graph,
-            self.start,
-            self.reach.target,
-            states,
-            hopeless=~self.reach.possible,
-            enabled=self.enabled,
-            through=through,
-            certainly=self.optimal,
-        )
-
-    def _connected(self, safe: Mask, goal: Mask, enabled: Mask) -> bool:
-        """Whether `goal` is reached from the start by choices that stay in `safe`."""
-        if not safe[self.start]:
-            return False
-        staying = enabled & np.logical_and.reduceat(safe[self.graph.indices], self.graph.indptr[:-1])
-        return bool(can_reach(self.graph, goal, enabled=staying)[self.start])
+    reach = question.reach
+    rest = reach.target & ~passing
+    if passing[question.start]:
+        return True
+    if not (question.ever & passing).any() or rest[question.start]:
+        return False
+    if question.optimal:
+        return _prob1e(question, (passing | ~reach.possible) & ~rest, passing)
+    safe = _staying(question, ~rest, passing | ~reach.possible, passing)
+    return _connected(question, safe, passing & reach.possible, passing)
 
 
-def _only(s: int, n: int) -> Mask:
-    mask = np.zeros(n, bool)
-    mask[s] = True
-    return mask
+def can_be_zero(question: Question, passing: Mask) -> bool:
+    """Whether some strategy reaches the target, and never by passing: least importance 0."""
+    reach = question.reach
+    rest = reach.target & ~passing
+    if passing[question.start] or must_pass(question, passing):
+        return False
+    if question.optimal:
+        return _prob1e(question, rest | ~reach.possible, passing)
+    harmful = passing & ~reach.avoidable[0]  # others may be passed: avoid the target for ever afterwards
+    safe = _staying(question, ~harmful, rest | passing | ~reach.possible, passing)
+    return _connected(question, safe, rest, passing)
+
+
+def certain(question: Question, passing: Mask, *, least: bool) -> bool:
+    """Whether passing and then reaching the target has probability 1, under every or under some strategy."""
+    reach = question.reach
+    goal = passing & np.asarray((reach.min if least else reach.max).values == 1, bool)
+    if not least:
+        return _prob1e(question, goal, passing)
+    never = _staying(question, ~goal, (reach.target | passing) & ~goal, passing)
+    return not can_reach(question.graph, never, blocked=goal, enabled=_before(question, passing))[question.start]
+
+
+def impossible(question: Question, passing: Mask) -> bool:
+    """Whether some strategy never passes and then reaches the target, be it that it never reaches it at all."""
+    reach = question.reach
+    harmful = passing & ~reach.avoidable[0]
+    ends = (reach.target | passing | ~reach.possible) & ~harmful
+    return bool(_staying(question, ~harmful, ends, passing)[question.start])
+
+
+def only_one_way(question: Question, states: Ints, *, through: bool) -> Mask:
+    """(n,) `can_be_one` (through) or `can_be_zero` (around) of many single states; none of them the start."""
+    return _only_one_way(
+        question.graph,
+        question.start,
+        question.reach.target,
+        states,
+        hopeless=~question.reach.possible,
+        enabled=question.enabled,
+        through=through,
+        certainly=question.optimal,
+    )
+
+
+def each_certain(question: Question, states: Ints) -> Mask:
+    """(n,) `certain` of many single states, under some strategy; over all strategies.
+
+    Where the target is reached for certain, that is to be on a way of a best strategy which keeps to such ways.
+    """
+    found = np.zeros(len(states), bool)
+    if question.best < 1:
+        return found
+    best = question.within("optimal")
+    found[:] = best.ever[states] & ((states == best.start) | best.always[states])
+    unsure = np.flatnonzero(best.ever[states] & ~found)
+    found[unsure] = only_one_way(best, states[unsure], through=True)
+    return found
+
+
+def each_impossible(question: Question, states: Ints) -> Mask:
+    """(n,) `impossible` of many single states, none of them the start; over all strategies."""
+    found = np.asarray(question.reach.avoidable[0][states], bool)
+    unsure = np.flatnonzero(~found)
+    reach = question.reach
+    met = inevitable(question.graph, question.start, reach.target, states[unsure], enabled=question.enabled)
+    found[unsure] = ~met
+    return found
+
+
+def _before(question: Question, passing: Mask) -> Mask:
+    """(C,) choices that may be taken before passing."""
+    return question.enabled & ~passing[question.graph.choice_state]
+
+
+def _prob1e(question: Question, goal: Mask, passing: Mask) -> bool:
+    return bool(prob1e(question.graph, goal, enabled=_before(question, passing))[0][question.start])
+
+
+def _staying(question: Question, inside: Mask, absorbing: Mask, passing: Mask) -> Mask:
+    return stay(question.graph, inside, absorbing=absorbing, enabled=_before(question, passing))[0]
+
+
+def _connected(question: Question, safe: Mask, goal: Mask, passing: Mask) -> bool:
+    """Whether `goal` is reached from the start by choices that stay in `safe`."""
+    if not safe[question.start]:
+        return False
+    graph = question.graph
+    inside = np.logical_and.reduceat(safe[graph.indices], graph.indptr[:-1])
+    return bool(can_reach(graph, goal, enabled=_before(question, passing) & inside)[question.start])

@@ -23,11 +23,15 @@ from waypost.solve.reachability import Reach
 
 @dataclass(frozen=True, eq=False)
 class InducedChain:
-    """Markov chain of a strategy: an arena with one choice per state; state `s` in mode `m` is number ``m S + s``."""
+    """Markov chain of a strategy: an arena with one choice per state; state `s` in mode `m` is number ``m S + s``.
+
+    A strategy that tosses at the start has one more state, the last: there it tosses.
+    """
 
     reach: Reach
     steps: NDArray[Any]  # (nnz,) one-step probabilities
     start: int
+    starts: tuple[tuple[int, Any], ...]  # copies of the initial state that runs begin in, and how likely each is
     modes: int
 
     @classmethod
@@ -36,7 +40,7 @@ class InducedChain:
         if strategy.mdp is not mdp and (strategy.mdp.states, strategy.mdp.actions) != (mdp.states, mdp.actions):
             raise StrategyError("the strategy belongs to another model: its states or actions differ")
         data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
-        n = mdp.n_states
+        n, tossed = mdp.n_states, strategy.toss is not None
         sources, goals, values = [], [], []
         for mode, probabilities in enumerate(strategy.modes):
             weight = _exact_weights(mdp, probabilities) if exact else probabilities
@@ -46,16 +50,34 @@ class InducedChain:
             sources.append(mode * n + mdp.choice_state[entry])
             goals.append(strategy.update[mode, successor] * n + successor)
             values.append(weight[entry] * data[used])
-        graph, merged = _matrix(
-            np.concatenate(sources), np.concatenate(goals), np.concatenate(values), strategy.memory * n
-        )
-        spread = np.tile(target, strategy.memory)
-        reach = Reach(Arena.over(graph, merged, spread), spread)
-        return cls(reach, merged, strategy.start * n + mdp.initial, strategy.memory)
+        last = strategy.memory * n
+        places = np.array([mode * n + mdp.initial for mode, _ in strategy.starts])
+        chances = _chances(strategy, exact=exact)
+        if tossed:
+            sources.append(np.full(len(places), last))
+            goals.append(places)
+            values.append(chances)
+        graph, steps = _matrix(np.concatenate(sources), np.concatenate(goals), np.concatenate(values), last + tossed)
+        spread = _copies(target, strategy.memory, tossed=tossed)
+        reach = Reach(Arena.over(graph, steps, spread), spread)
+        starts = tuple(zip(places.tolist(), chances, strict=True))
+        return cls(reach, steps, last if tossed else starts[0][0], starts, strategy.memory)
 
     def copies(self, states: Mask) -> Mask:
         """The copies of some states, one per mode."""
-        return np.tile(states, self.modes)
+        return _copies(states, self.modes, tossed=len(self.starts) > 1)
+
+
+def _copies(states: Mask, modes: int, *, tossed: bool) -> Mask:
+    return np.concatenate([np.tile(states, modes), np.zeros(int(tossed), bool)])
+
+
+def _chances(strategy: Strategy, *, exact: bool) -> NDArray[Any]:
+    """Probability of each of `Strategy.starts`."""
+    if not exact:
+        return np.array([chance for _, chance in strategy.starts], float)
+    chance = Fraction(0) if strategy.toss is None else Fraction(str(strategy.toss[1]))
+    return to_rationals([1 - chance, chance][: len(strategy.starts)])
 
 
 def _exact_weights(mdp: MDP, probabilities: NDArray[np.float64]) -> NDArray[np.object_]:

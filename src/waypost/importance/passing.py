@@ -24,21 +24,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask, can_reach, stay
-from waypost.importance.facts import Facts
+from waypost.importance import facts
+from waypost.importance.question import Question
 from waypost.model import MDP, Strategy, one_hot
-from waypost.solve.arena import Arena
 from waypost.solve.conditional import Ratio, best_ratio
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP, Payoff, best_rewards
 
 NEAR = 1e-6  # a float nearer than this to 0 or 1 is decided by the graph
-RARE = 1e-100  # where the target is rarer than this, the graph is always asked
+
+Side = Literal["lower", "upper"]
+SIDES: tuple[Side, Side] = ("lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,23 +56,61 @@ class Bound:
         return Strategy.one_bit(mdp, one_hot(mdp, self.before()), one_hot(mdp, self.after), passing)
 
 
-@dataclass(frozen=True, eq=False)
-class Passing:
-    """The problem of passing a set of states on the way to the target."""
+def bound(question: Question, states: Mask, side: Side, *, absolute: bool = False, rounded: bool = False) -> Bound:
+    """Least or greatest importance of passing some states of the model, or absolutely, over all strategies.
 
-    facts: Facts
+    `rounded` means not to ask whether floats near 0 and 1 stand for those: the caller does, for many states.
+    """
+    cone = _Cone(question, question.spread(states), rounded)
+    if absolute:
+        return cone.absolute_lowest() if side == "lower" else cone.absolute_highest()
+    return cone.lowest() if side == "lower" else cone.highest()
+
+
+def bounds(question: Question, states: Mask, *, absolute: bool = False) -> tuple[Any, Any]:
+    """Least and greatest importance of passing some states of the model, or the same without normalisation."""
+    if absolute and question.scope == "all":
+        return tuple(bound(question, states, side, absolute=True).value for side in SIDES)
+    upper = bound(question, states, "upper").value
+    lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
+    return (lower * question.best, upper * question.best) if absolute else (lower, upper)
+
+
+def witness(question: Question, states: Mask, side: Side, *, absolute: bool = False) -> Strategy:
+    """Strategy in scope that attains a bound."""
+    if isinstance(question.scope, Strategy):
+        return question.scope
+    return bound(question, states, side, absolute=absolute and question.scope == "all").strategy(question.mdp, states)
+
+
+def absolutely(question: Question, passing: Mask, value: Any, *, least: bool) -> Any:
+    """Let the graph decide whether a probability is 0 or 1; other floats stay strictly between."""
+    if question.exact:
+        return value
+    if value < NEAR and (facts.impossible(question, passing) if least else not (question.ever & passing).any()):
+        return 0.0
+    if value > 1 - NEAR and facts.certain(question, passing, least=least):
+        return 1.0
+    return float(strictly_between(value))
+
+
+def strictly_between(value: Any) -> Any:
+    """Keep rounding from making a 0 or a 1 of what is neither."""
+    return np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cone:
+    """What lies between the start and the states to be passed."""
+
+    question: Question
     states: Mask  # (S,) the passing states
-    rounded: bool = False  # do not ask whether floats near 0 and 1 stand for those: the caller does, for many states
+    rounded: bool
 
     @property
     def reach(self) -> Reach:
-        """The target in its arena."""
-        return self.facts.reach
-
-    @property
-    def arena(self) -> Arena:
-        """The arena."""
-        return self.reach.arena
+        """The target where the scope is played."""
+        return self.question.reach
 
     @cached_property
     def rest(self) -> Mask:
@@ -85,25 +125,25 @@ class Passing:
     @cached_property
     def settled(self) -> Mask:
         """(S,) outside the cone: decided, or no run from the start gets there, or none gets from there to pass."""
-        graph, enabled = self.arena.graph, self.facts.enabled
-        return self.ends | ~self.facts.visited | ~can_reach(graph, self.states, enabled=enabled)
+        graph, enabled = self.question.graph, self.question.enabled
+        return self.ends | ~self.question.visited | ~can_reach(graph, self.states, enabled=enabled)
 
     @cached_property
     def idle(self) -> tuple[Mask, Ints]:
         """(S,) where passing states and target can be avoided for ever, and the choice that does."""
-        return stay(self.arena.graph, ~(self.states | self.rest))
+        return stay(self.question.graph, ~(self.states | self.rest))
 
     def highest(self) -> Bound:
         """Greatest importance over the strategies in scope."""
-        arena, best = self.arena, self.total(self.reach.max.choice)
-        if self.states[self.facts.start]:
+        arena, best = self.reach.arena, self.total(self.reach.max.choice)
+        if self.states[self.question.start]:
             return Bound(arena.one, lambda: best, best)
-        if not (self.facts.ever & self.states).any():
+        if not (self.question.ever & self.states).any():
             return Bound(arena.zero, lambda: best, best)
         passed = np.where(self.states, self.reach.max.values, arena.zero)
-        if self.facts.optimal:
+        if self.question.optimal:
             found = self.reaches(passed)
-            value = found.gain[self.facts.start] / self.reach.max.values[self.facts.start]
+            value = found.gain[self.question.start] / self.question.best
             return Bound(self.decided(value, upper=True), lambda: self.total(found.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
         ratio = self.ratio(passed, np.where(self.states, arena.zero, self.reach.min.values))
@@ -111,15 +151,15 @@ class Passing:
 
     def lowest(self) -> Bound:
         """Least importance over the strategies in scope."""
-        arena, best = self.arena, self.total(self.reach.max.choice)
-        if self.facts.must_pass(self.states):
+        arena, best = self.reach.arena, self.total(self.reach.max.choice)
+        if facts.must_pass(self.question, self.states):
             return Bound(arena.one, lambda: best, best)
-        if not (self.facts.usual & self.states).any():  # the best strategy found never passes
+        if not (self.question.visited_by_best & self.states).any():  # the best strategy found never passes
             return Bound(arena.zero, lambda: best, best)
         around = np.where(self.states, arena.zero, self.reach.max.values)
-        if self.facts.optimal:
+        if self.question.optimal:
             found = self.reaches(around)
-            value = 1 - found.gain[self.facts.start] / self.reach.max.values[self.facts.start]
+            value = 1 - found.gain[self.question.start] / self.question.best
             return Bound(self.decided(value, upper=False), lambda: self.total(found.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
         ratio = self.ratio(around, np.where(self.states, self.reach.min.values, arena.zero))
@@ -128,62 +168,42 @@ class Passing:
     def absolute_highest(self) -> Bound:
         """Greatest probability of passing and then reaching the target."""
         best = self.total(self.reach.max.choice)
-        found = self.reaches(np.where(self.states, self.reach.max.values, self.arena.zero))
-        value = self.absolutely(found.gain[self.facts.start], least=False)
+        found = self.reaches(np.where(self.states, self.reach.max.values, self.reach.arena.zero))
+        value = absolutely(self.question, self.states, found.gain[self.question.start], least=False)
         return Bound(value, lambda: self.total(found.choice, otherwise=best), best)
 
     def absolute_lowest(self) -> Bound:
         """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
-        arena = self.arena
+        arena = self.reach.arena
         price = np.where(self.states, self.reach.min.values, arena.zero)
         worst = self.total(self.reach.min.choice)
         found = best_rewards(arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
-        value = self.absolutely(found.loss[self.facts.start], least=True)
+        value = absolutely(self.question, self.states, found.loss[self.question.start], least=True)
         return Bound(value, lambda: self.idling(found.choice, worst), worst)
 
     def reaches(self, gain: NDArray[Any]) -> Payoff:
         """Greatest expected gain on the way, with the choices in scope."""
-        return best_rewards(
-            self.arena, terminal=self.settled, may_stop=~self.settled, gain=gain, enabled=self.facts.enabled
-        )
+        enabled, settled = self.question.enabled, self.settled
+        return best_rewards(self.reach.arena, terminal=settled, may_stop=~settled, gain=gain, enabled=enabled)
 
     def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Ratio:
         """Greatest conditional probability from the start."""
-        return best_ratio(
-            self.arena,
-            start=self.facts.start,
-            terminal=self.settled,
-            gain=gain,
-            loss=loss,
-            may_stop=self.idle[0],
-        )
+        arena, start, idle = self.reach.arena, self.question.start, self.idle[0]
+        return best_ratio(arena, start=start, terminal=self.settled, gain=gain, loss=loss, may_stop=idle)
 
     def decided(self, value: Any, *, upper: bool) -> Any:
         """Let the graph decide whether an upper bound is 1 or a lower bound 0; other floats stay strictly between."""
-        if self.arena.exact:
+        if self.question.exact:
             return value
-        rare = self.reach.max.values[self.facts.start] < RARE
-        if not self.rounded and upper and (rare or value > 1 - NEAR) and self.facts.can_be_one(self.states):
-            return 1.0
-        if not self.rounded and not upper and (rare or value < NEAR) and self.facts.can_be_zero(self.states):
-            return 0.0
-        return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
-
-    def absolutely(self, value: Any, *, least: bool) -> Any:
-        """Let the graph decide whether a probability is 0 or 1; other floats stay strictly between."""
-        if self.arena.exact:
-            return value
-        if value < NEAR and (
-            self.facts.impossible(self.states) if least else not (self.facts.ever & self.states).any()
-        ):
-            return 0.0
-        if value > 1 - NEAR and self.facts.certain(self.states, least=least):
-            return 1.0
-        return float(np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0)))
+        near = value > 1 - NEAR if upper else value < NEAR
+        decide = facts.can_be_one if upper else facts.can_be_zero
+        if not self.rounded and (self.question.rare or near) and decide(self.question, self.states):
+            return 1.0 if upper else 0.0
+        return float(strictly_between(value))
 
     def total(self, choice: Ints, otherwise: Ints | None = None) -> Ints:
         """Complete a partial strategy: where it stops, do as `otherwise`, or anything."""
-        spare = self.arena.graph.first_choice[:-1] if otherwise is None else otherwise
+        spare = self.question.graph.first_choice[:-1] if otherwise is None else otherwise
         return np.where(choice == STOP, spare, choice)
 
     def idling(self, choice: Ints, otherwise: Ints) -> Ints:
@@ -192,7 +212,7 @@ class Passing:
         States on the way of the idling must idle too. They are worth nothing to the optimum, so it stays one.
         """
         idle, staying = self.idle
-        graph = self.arena.graph
+        graph = self.question.graph
         stops = idle & (choice == STOP) & ~self.settled
         queue = list(np.flatnonzero(stops))
         while queue:

@@ -26,88 +26,83 @@ import numpy as np
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.graph import Ints, Mask
 from waypost.importance.fixed import InducedChain
-from waypost.importance.results import Number, PathImportance, Scope, Side
-from waypost.importance.states import Question, plain
-from waypost.model import MDP, Strategy, Target, one_hot
+from waypost.importance.passing import Side
+from waypost.importance.question import Question
+from waypost.model import MDP, Strategy, one_hot
 from waypost.solve.rational import to_rationals
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
 
 
-def path_importance(
-    mdp: MDP, *, path: Sequence[str], target: Target, scope: Scope, exact: bool = False
-) -> PathImportance:
-    """Importance of a simple path from the initial state, for reaching `target`.
-
-    `path` alternates states and actions: ``[s0, a0, s1, ..., sn]``.
-
-    >>> from waypost.cases import loan
-    >>> found = path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="all")
-    >>> round(found.lower, 12), found.upper
-    (0.897166841553, 1.0)
-    >>> path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="optimal").lower
-    0.95
-    """
-    question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    walk = Walk.of(question, path)
-    best = question.facts.reach.max.values[question.facts.start]
-    if question.chain is not None:
-        value = _under_strategy(question, walk)
-        return _answer(question, walk, value, value, best, best, lambda _: question.scope)
-    if not walk.reach.possible[mdp.initial]:
+def path_bounds(question: Question, path: Sequence[str]) -> tuple[Any, Any, Any]:
+    """Least and greatest importance of a path, and the greatest probability of the target when it is followed."""
+    followed = _Path.of(question, path)
+    if isinstance(question.scope, Strategy) and question.chain is not None:
+        value = _under_strategy(question.scope, question.chain, followed)
+        return value, value, question.best
+    start = question.mdp.initial
+    if not followed.reach.possible[start]:
         raise UndefinedImportanceError(
             f"no strategy that follows this path reaches {question.name}, so importance is undefined"
         )
-    conserving = question.facts.reach.conserving[0][walk.choices].all()
-    following = best if conserving else walk.reach.max.values[mdp.initial]
-    if scope == "optimal":
-        value = walk.optimal()
-        return _answer(question, walk, value, value, best, following, lambda _: walk.optimal_witness())
-    return _answer(question, walk, walk.bound("lower"), walk.bound("upper"), best, following, walk.witness)
+    conserving = question.reach.conserving[0][followed.choices].all()
+    best = question.best if conserving else followed.reach.max.values[start]
+    lower, upper = (followed.bound("both" if question.optimal else side) for side in ("lower", "upper"))
+    return lower, upper, best
+
+
+def path_witness(question: Question, path: Sequence[str], side: Side) -> Strategy:
+    """Strategy in scope that attains a bound of the importance of a path."""
+    if isinstance(question.scope, Strategy):
+        return question.scope
+    followed = _Path.of(question, path)
+    return followed.optimal_witness() if question.optimal else followed.witness(side)
+
+
+def _checked(question: Question, names: tuple[str, ...]) -> tuple[Ints, Ints]:
+    """States and choices of a path, step by step."""
+    mdp, target = question.mdp, question.target_states
+    if len(names) % 2 == 0:
+        raise PathError("a path alternates states and actions: it starts and ends with a state")
+    states = np.array([mdp.state(name) for name in names[::2]], np.int64)
+    if states[0] != mdp.initial:
+        raise PathError(f"a path starts in the initial state {mdp.states[mdp.initial]!r}, not in {names[0]!r}")
+    if len(set(states.tolist())) != len(states):
+        twice = next(name for i, name in enumerate(names[::2]) if name in names[: 2 * i : 2])
+        raise PathError(f"the path visits {twice!r} twice; importance is defined for simple paths")
+    if target[states].any():
+        hit = mdp.states[states[int(np.argmax(target[states]))]]
+        raise PathError(f"the path runs through {hit!r}, which belongs to the target {question.name}")
+    choices = np.array([mdp.choice(s, a) for s, a in zip(states[:-1].tolist(), names[1::2], strict=True)], np.int64)
+    for c, s, y in zip(choices, states[:-1], states[1:], strict=True):
+        row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]]
+        if y not in row:
+            known = ", ".join(mdp.states[z] for z in row[:6])
+            raise PathError(
+                f"action {mdp.actions[c]!r} in state {mdp.states[s]!r} does not lead to {mdp.states[y]!r}; "
+                f"it leads to: {known}"
+            )
+    return states, choices
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
+class _Path:
     """A simple path in the model in which its actions are forced at every visit."""
 
     mdp: MDP
-    names: tuple[str, ...]
     states: Ints  # (n + 1,)
     choices: Ints  # (n,)
     left: Mask  # (C,) choices that are left
     reach: Reach  # in the forced model
 
     @classmethod
-    def of(cls, question: Question, path: Sequence[str]) -> Walk:
-        """Check a path step by step."""
-        mdp, target = question.mdp, question.target
-        names = tuple(path)
-        if len(names) % 2 == 0:
-            raise PathError("a path alternates states and actions: it starts and ends with a state")
-        states = np.array([mdp.state(name) for name in names[::2]], np.int64)
-        if states[0] != mdp.initial:
-            raise PathError(f"a path starts in the initial state {mdp.states[mdp.initial]!r}, not in {names[0]!r}")
-        if len(set(states.tolist())) != len(states):
-            twice = next(name for i, name in enumerate(names[::2]) if name in names[: 2 * i : 2])
-            raise PathError(f"the path visits {twice!r} twice; importance is defined for simple paths")
-        if target[states].any():
-            hit = mdp.states[states[int(np.argmax(target[states]))]]
-            raise PathError(f"the path runs through {hit!r}, which belongs to the target {question.name}")
-        choices = np.array([mdp.choice(s, a) for s, a in zip(states[:-1].tolist(), names[1::2], strict=True)], np.int64)
-        for c, s, y in zip(choices, states[:-1], states[1:], strict=True):
-            row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]]
-            if y not in row:
-                known = ", ".join(mdp.states[z] for z in row[:6])
-                raise PathError(
-                    f"action {mdp.actions[c]!r} in state {mdp.states[s]!r} does not lead to {mdp.states[y]!r}; "
-                    f"it leads to: {known}"
-                )
-        left = np.ones(mdp.n_choices, bool)
-        for s in states[:-1]:
-            left[mdp.first_choice[s] : mdp.first_choice[s + 1]] = False
+    def of(cls, question: Question, path: Sequence[str]) -> _Path:
+        """Check a path and force its actions."""
+        mdp = question.mdp
+        states, choices = _checked(question, tuple(path))
+        left = ~np.isin(mdp.choice_state, states[:-1])
         left[choices] = True
-        whole = question.facts.reach if question.chain is None else Reach.of(mdp, target, exact=question.exact)
-        return cls(mdp, names, states, choices, left, whole.forced(left))
+        return cls(mdp, states, choices, left, question.model.forced(left))
 
     @cached_property
     def steps(self) -> tuple[Any, list[tuple[Any, int]]]:
@@ -126,12 +121,16 @@ class Walk:
             likely = likely * step
         return likely, deviations
 
-    def bound(self, side: Side) -> Any:
-        """Least or greatest importance over all strategies that follow the path; 0 and 1 fall out exactly."""
+    def bound(self, side: Side | Literal["both"]) -> Any:
+        """Least or greatest importance over all strategies that follow the path, or under the best ("both").
+
+        0 and 1 fall out exactly.
+        """
         along, aside = self._halves(side)
         if along == 0 and aside == 0:  # one half never reaches the target, the other need not: it alone decides
             along, aside = self._halves("both")
-        return _share(along, aside)
+        share = along / (along + aside)  # 1 only if there is nothing aside
+        return np.nextafter(1, 0) if aside > 0 and isinstance(share, float) and share >= 1 else share
 
     def _halves(self, side: Side | Literal["both"]) -> tuple[Any, Any]:
         """Probability of the target along the path and aside from it; each at its best where `side` wants it."""
@@ -139,10 +138,6 @@ class Walk:
         best, worst = self.reach.max.values, self.reach.min.values
         end, off = (worst if side == "lower" else best), (worst if side == "upper" else best)
         return likely * end[self.states[-1]], sum((p * off[y] for p, y in deviations), self.reach.arena.zero)
-
-    def optimal(self) -> Any:
-        """Importance under the best strategies that follow the path."""
-        return _share(*self._halves("both"))
 
     def witness(self, side: Side) -> Strategy:
         """Strategy that knows how far the path was followed, then does its best or worst."""
@@ -170,61 +165,25 @@ class Walk:
         return np.where(choice == STOP, first, choice)
 
 
-def _share(along: Any, aside: Any) -> Any:
-    """``along / (along + aside)``, and 1 only if there is nothing aside."""
-    share = along / (along + aside)
-    return np.nextafter(1, 0) if aside > 0 and isinstance(share, float) and share >= 1 else share
+def _under_strategy(strategy: Strategy, chain: InducedChain, followed: _Path) -> Any:
+    """P3: follow the path through the strategy's chain; 1 only if no run leaves it and still reaches the target."""
+    ways = [_along(strategy, chain, followed, start) for start, _ in chain.starts]
+    along = sum(chance * value for (_, chance), (value, _) in zip(chain.starts, ways, strict=True))
+    share = along / chain.reach.max.values[chain.start]
+    if chain.reach.arena.exact or share < 1:
+        return share
+    return 1.0 if all(alone for _, alone in ways) else float(np.nextafter(1, 0))
 
 
-def _under_strategy(question: Question, walk: Walk) -> Any:
-    """P3: follow the path through the strategy's chain, mode by mode."""
-    chain: InducedChain | None = question.chain
-    strategy = question.scope
-    if chain is None or not isinstance(strategy, Strategy):  # pragma: no cover - told apart by the caller
-        raise TypeError("not a strategy")
-    arena, n = chain.reach.arena, question.mdp.n_states
-    reached = chain.reach.max.values
-    at, likely = chain.start, arena.one
-    for y in walk.states[1:]:
-        onward = int(strategy.update[at // n, y]) * n + int(y)
-        row = slice(arena.graph.indptr[at], arena.graph.indptr[at + 1])
-        place = np.flatnonzero(arena.graph.indices[row] == onward)
-        if not len(place):
-            return arena.zero
-        likely = likely * chain.steps[row][place[0]]
-        at = onward
-    value = likely * reached[at] / reached[chain.start]
-    if arena.exact or value == 0:
-        return value
-    return value if value < 1 else _one_if_certain(question, walk, chain)
-
-
-def _one_if_certain(question: Question, walk: Walk, chain: InducedChain) -> float:
-    """A value that rounded to 1 is 1 only if no run leaves the path and still reaches the target."""
-    strategy, n = question.scope, question.mdp.n_states
-    at = chain.start
-    for y in walk.states[1:]:
-        onward = int(strategy.update[at // n, y]) * n + int(y)  # type: ignore[union-attr]
-        graph = chain.reach.arena.graph
-        others = graph.indices[graph.indptr[at] : graph.indptr[at + 1]]
-        if chain.reach.possible[others[others != onward]].any():
-            return float(np.nextafter(1, 0))
-        at = onward
-    return 1.0
-
-
-def _answer(
-    question: Question, walk: Walk, lower: Any, upper: Any, best: Any, following: Any, witness: Any
-) -> PathImportance:
-    numbers: list[Number] = [plain(x) for x in (lower, upper, best, following)]
-    return PathImportance(
-        mdp=question.mdp,
-        target=question.name,
-        path=walk.names,
-        scope=question.scope_name,
-        lower=numbers[0],
-        upper=numbers[1],
-        reachability=numbers[2],
-        reachability_following=numbers[3],
-        find_witness=witness,
-    )
+def _along(strategy: Strategy, chain: InducedChain, followed: _Path, at: int) -> tuple[Any, bool]:
+    """Probability of the path and then the target, mode by mode, and whether no run leaves it and still succeeds."""
+    graph, likely, alone = chain.reach.arena.graph, chain.reach.arena.one, True
+    for y in followed.states[1:].tolist():
+        onward = int(strategy.update[at // followed.mdp.n_states, y]) * followed.mdp.n_states + y
+        row = slice(graph.indptr[at], graph.indptr[at + 1])
+        taken = graph.indices[row] == onward
+        alone = alone and not chain.reach.possible[graph.indices[row][~taken]].any()
+        if not taken.any():
+            return chain.reach.arena.zero, alone
+        likely, at = likely * chain.steps[row][taken][0], onward
+    return likely * chain.reach.max.values[at], alone

@@ -1,65 +1,78 @@
-"""What an answer is: the bounds, what they mean, and their witnesses on demand."""
+"""What an answer is: plain data that pickles, copies and reads like a mapping from states to bounds."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterator, Mapping
+import importlib
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
-from typing import Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import NameUnknownError, require
+from waypost.errors import ArgumentError, NameUnknownError, require
+from waypost.importance.between import attaining
+from waypost.importance.passing import Side, witness
+from waypost.importance.paths import path_witness
+from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
 
-MOST_ROWS = 60  # of a table in a notebook
+if TYPE_CHECKING:
+    from waypost.importance.whatifs import WhatIfs
+
 Number = float | Fraction
-Side = Literal["lower", "upper"]
-Scope = Literal["all", "optimal"] | Strategy
+T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """The least and the greatest value over the strategies in scope; equal under one strategy."""
+class Bounds(NamedTuple):
+    """The least and the greatest value over the strategies in scope; equal under one strategy.
+
+    >>> low, high = Bounds(0.25, 1.0)
+    >>> low, high
+    (0.25, 1.0)
+    """
 
     lower: Number
     upper: Number
 
 
-@dataclass(frozen=True, eq=False)
-class StateImportance:
-    """Importance of states for reaching a target (P1, P2), or the same without normalisation (*absolute*).
+class Witnesses(NamedTuple):
+    """Strategies under which the importance of a state *is* its least and its greatest value."""
 
-    Indexed by state name; iterates over the names in the order asked for.
+    lower: Strategy
+    upper: Strategy
 
-    >>> from waypost import state_importance
-    >>> from waypost.cases import loan
-    >>> result = state_importance(loan(), target="Granted", scope="optimal")
-    >>> result["Application"]
-    Bounds(lower=0.0, upper=0.95)
-    >>> result.witness("Application", "upper")
-    Strategy(deterministic, memory=2, states=10)
-    """
+
+class Kind(Enum):
+    """What kind of step a state is, from its bounds."""
+
+    START = "start"  # where every run begins
+    TARGET = "target"  # where every successful run ends
+    INDISPENSABLE = "indispensable"  # lower bound 1
+    IMPORTANT = "important"  # lower bound at least `waypost.importance.reading.IMPORTANT`
+    OPTIONAL = "optional"  # anything else: it depends on the choices
+    MARGINAL = "marginal"  # upper bound at most `waypost.importance.reading.MARGINAL`
+    DETRIMENTAL = "detrimental"  # upper bound 0: the target does not follow
+    UNREACHABLE = "unreachable"  # upper bound 0: no strategy visits it before the target
+
+
+class ByState(Mapping[str, T]):
+    """A mapping from the names of the states asked for, in the order asked for."""
 
     mdp: MDP
-    target: str  # as a person would write it
-    problem: Literal["importance", "absolute"]
-    scope: Literal["all", "optimal", "strategy"]
     asked: NDArray[np.int64]  # (n,) states in the order asked for
-    lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
-    upper: NDArray[Any]  # (n,)
-    ties: tuple[str, ...] = ()  # "state/action" choices that were optimal only up to rounding; exact mode decides them
-    find_witness: Callable[[int, Side], Strategy] | None = field(default=None, repr=False)
 
-    def __repr__(self) -> str:
-        return f"StateImportance({self.problem} for {self.target}, scope={self.scope!r}, states={len(self.asked)})"
+    @abstractmethod
+    def at(self, position: int) -> T:
+        """What is known of the state at a position of `asked`."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether the numbers are Fractions."""
-        return self.lower.dtype == object
+    @abstractmethod
+    def as_explanation(self) -> Explanation:
+        """What reports are made from."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,25 +85,138 @@ class StateImportance:
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
-    def __getitem__(self, name: str) -> Bounds:
-        k = self._position(name)
-        return Bounds(_plain(self.lower[k]), _plain(self.upper[k]))
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.mdp.index.get(name, -1) in self.asked
+
+    def __getitem__(self, name: str) -> T:
+        return self.at(self.position(name))
+
+    def position(self, name: str) -> int:
+        """Position of a state in `asked`."""
+        found = np.flatnonzero(self.asked == self.mdp.state(name))
+        if not len(found):
+            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
+        return int(found[0])
+
+    def plot(self, picture: Literal["bars", "graph", "grid"] = "bars", **options: Any) -> Any:
+        """Picture of the answer, as a matplotlib figure; needs ``waypost[plot]``.
+
+        Parameters
+        ----------
+        picture
+            "bars", the intervals of the most important states; "graph", the process coloured by importance; or
+            "grid", for states with coordinates.
+        **options
+            Those of `waypost.report.plot_bars`, `plot_graph` or `plot_grid`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Notebooks show it.
+        """
+        if picture not in ("bars", "graph", "grid"):
+            raise ArgumentError(f"a picture is 'bars', 'graph' or 'grid', not {picture!r}")
+        return _report(f"plot_{picture}")(self.as_explanation(), **options)
+
+    def to_html(self, **options: Any) -> str:
+        """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
+        return str(_report("render_html")(self.as_explanation(), **options))
+
+    def summary(self, top: int = 5) -> Any:
+        """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
+        return _report("summarise")(self.as_explanation(), top)
+
+
+@dataclass(frozen=True, eq=False)
+class StateImportance(ByState[Bounds]):
+    """Importance of states for reaching a target (P1, P2), or the same without normalisation (*absolute*).
+
+    A mapping from state names to `Bounds`, in the order asked for.
+
+    Attributes
+    ----------
+    lower, upper
+        The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    ties
+        Choices, as "state/action", that were optimal only up to rounding; exact mode decides them.
+    question
+        What was asked; it finds the witnesses. None for numbers that came from elsewhere.
+
+    Examples
+    --------
+    >>> from waypost import state_importance
+    >>> from waypost.cases import loan
+    >>> result = state_importance(loan(), target="Granted", scope="optimal")
+    >>> result["Application"]
+    Bounds(lower=0.0, upper=0.95)
+    >>> result.witness("Application", "upper")
+    Strategy(deterministic, memory=2, states=10)
+    """
+
+    mdp: MDP
+    target: str  # as a person would write it
+    problem: Literal["importance", "absolute"]
+    scope: ScopeName
+    asked: NDArray[np.int64]  # (n,) states in the order asked for
+    lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
+    upper: NDArray[Any]  # (n,)
+    ties: tuple[str, ...] = ()
+    question: Question | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"StateImportance({self.problem} for {self.target}, scope={self.scope!r}, states={len(self.asked)})"
+
+    @property
+    def exact(self) -> bool:
+        """Whether the numbers are Fractions."""
+        return self.lower.dtype == object
+
+    def at(self, position: int) -> Bounds:
+        """Bounds of the state at a position of `asked`."""
+        return Bounds(plain(self.lower[position]), plain(self.upper[position]))
 
     def to_dict(self) -> Mapping[str, Bounds]:
         """Bounds by state name."""
-        return {
-            name: Bounds(_plain(low), _plain(high))
-            for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
-        }
+        return dict(self)
 
-    def witness(self, name: str, side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the state *is* that bound."""
-        if side not in ("lower", "upper"):
-            raise NameUnknownError(f"a bound is 'lower' or 'upper', not {side!r}")
-        k = self._position(name)
-        if self.find_witness is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(int(self.asked[k]), side)
+    def witness(self, state: str, side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of a state *is* one of its bounds, or a value between them.
+
+        Parameters
+        ----------
+        state
+            Name of a state that was asked for.
+        side
+            Which bound: "lower" or "upper".
+        value
+            Instead of a bound, any number between the two: a strategy that tosses once, at the start, between the
+            witnesses of the bounds.
+
+        Returns
+        -------
+        Strategy
+            With a bit of memory: whether the state was seen.
+
+        Raises
+        ------
+        ArgumentError
+            If `side` is no bound, or `value` is not between them.
+        NameUnknownError
+            If the state was not asked for.
+
+        Examples
+        --------
+        >>> from waypost import state_importance
+        >>> from waypost.cases import loan
+        >>> result = state_importance(loan(), target="Granted", scope="all", exact=True)
+        >>> even = result.witness("Application", value=0.5)
+        >>> state_importance(loan(), target="Granted", scope=even, exact=True)["Application"]
+        Bounds(lower=Fraction(1, 2), upper=Fraction(1, 2))
+        """
+        position, question = self.position(state), present(self.question)
+        only, absolute = np.arange(self.mdp.n_states) == self.asked[position], self.problem == "absolute"
+        find = partial(witness, question, only, absolute=absolute)
+        return attaining(question, self.at(position), find, side, value, absolute=absolute)
 
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per state, indexed by name."""
@@ -99,20 +225,19 @@ class StateImportance:
             {"lower": list(self.lower), "upper": list(self.upper)}, index=pandas.Index(self.names, name="state")
         )
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{_short(low)}</td><td>{_short(high)}</td></tr>"
-            for name, low, high in zip(self.names[:MOST_ROWS], self.lower, self.upper, strict=False)
-        )
-        more = f"<p>and {len(self) - MOST_ROWS} more states</p>" if len(self) > MOST_ROWS else ""
-        return f"<table><tr><th>state</th><th>lower</th><th>upper</th></tr>{rows}</table>{more}"
+    def as_explanation(self) -> Explanation:
+        """The same as an explanation of one scope, which is what reports are made from."""
+        from waypost.importance.reading import explanation_of
 
-    def _position(self, name: str) -> int:
-        state = self.mdp.state(name)
-        found = np.flatnonzero(self.asked == state)
-        if not len(found):
-            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
-        return int(found[0])
+        if self.problem == "absolute":
+            raise ArgumentError("reports are about importance; absolute importance stands beside it in `explain`")
+        return explanation_of(present(self.question), {self.scope: self})
+
+    def _repr_html_(self) -> str:
+        from waypost.importance.reading import ranking
+
+        lead = f"Reaching {self.target}: {_MEANING[self.problem]}, {_OVER[self.scope]}"
+        return str(_report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +251,12 @@ class PathImportance:
     mdp: MDP
     target: str
     path: tuple[str, ...]  # state, action, state, ..., state
-    scope: Literal["all", "optimal", "strategy"]
+    scope: ScopeName
     lower: Number
     upper: Number
     reachability: Number
     reachability_following: Number
-    find_witness: Callable[[Side], Strategy] | None = field(default=None, repr=False)
+    question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
         return (
@@ -139,36 +264,98 @@ class PathImportance:
             f"lower={self.lower}, upper={self.upper})"
         )
 
-    def witness(self, side: Side) -> Strategy:
-        """Strategy in scope under which the importance of the path *is* that bound."""
-        if self.find_witness is None:
-            raise NameUnknownError("this result was made without its model and has no witnesses")
-        return self.find_witness(side)
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return Bounds(self.lower, self.upper)
+
+    def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
+        """Strategy in scope under which the importance of the path *is* a bound, or a value between the two.
+
+        As `StateImportance.witness`; its memory is how far the path was followed.
+        """
+        question = present(self.question)
+        return attaining(question, self.bounds, partial(path_witness, question, self.path), side, value)
+
+    def summary(self) -> str:
+        """The answer in words."""
+        return str(_report("path_summary")(self))
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """Everything `waypost explain` computed: the one thing every report is made from.
+class Explanation(ByState[dict[str, Bounds]]):
+    """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
 
-    ``scopes`` holds a `StateImportance` for each scope asked for ("all", "optimal", "strategy"), all over the same
-    states; ``absolute`` is the same without normalisation, over all strategies.
+    A mapping from state names to the bounds by scope.
+
+    Attributes
+    ----------
+    reachability
+        Least and greatest probability of the target from the initial state.
+    scopes
+        A `StateImportance` for each scope asked for ("all", "optimal", "strategy"), all over the same states.
+    kinds
+        What kind of step each state is, in the order of `names`, by the bounds in `main_scope`.
+    ranking
+        Positions of the states, most important first.
+    absolute
+        The same as `scopes` without normalisation, over all strategies.
+    groups
+        By group and scope, the bounds of passing any of the group's states.
+    witnesses
+        By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    whatifs
+        Success after and without each state, where it was asked for.
+
+    Examples
+    --------
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> found = explain(loan(), target="Granted")
+    >>> found
+    Explanation('Granted', scopes=['all', 'optimal'], states=10)
+    >>> found["Application"]["optimal"]
+    Bounds(lower=0.0, upper=0.95)
     """
 
     mdp: MDP
     target: str  # as a person would write it
     targets: tuple[str, ...]  # the labels or state names it was given as
     target_states: NDArray[np.bool_]  # (S,)
-    reachability: Bounds  # least and greatest probability of the target from the initial state
+    reachability: Bounds
     scopes: Mapping[str, StateImportance]
+    kinds: tuple[Kind, ...]  # (n,)
+    ranking: NDArray[np.int64]  # (n,)
     absolute: StateImportance | None = None
+    groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    whatifs: WhatIfs | None = None
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"
 
     @property
-    def asked(self) -> NDArray[np.int64]:
+    def asked(self) -> NDArray[np.int64]:  # type: ignore[override]
         """(n,) the states explained."""
         return next(iter(self.scopes.values())).asked
 
-    def _parts(self) -> dict[str, StateImportance]:
+    @property
+    def main_scope(self) -> str:
+        """Scope that decides the kinds: "all" where it was asked for, else the first one."""
+        return "all" if "all" in self.scopes else next(iter(self.scopes))
+
+    @property
+    def parts(self) -> dict[str, StateImportance]:
+        """The scopes, and "absolute" where it is there."""
         return {**self.scopes, **({} if self.absolute is None else {"absolute": self.absolute})}
+
+    def at(self, position: int) -> dict[str, Bounds]:
+        """Bounds, by scope, of the state at a position of `asked`."""
+        return {name: part.at(position) for name, part in self.parts.items()}
+
+    def as_explanation(self) -> Explanation:
+        """The explanation itself."""
+        return self
 
     def to_frame(self) -> Any:
         """All bounds as a pandas DataFrame, one row per state; the columns are (scope, bound).
@@ -179,28 +366,32 @@ class Explanation:
         np.float64(0.082)
         """
         pandas = require("pandas", "table", "to_frame()")
-        return pandas.concat({name: part.to_frame() for name, part in self._parts().items()}, axis="columns")
+        return pandas.concat({name: part.to_frame() for name, part in self.parts.items()}, axis="columns")
 
     def _repr_html_(self) -> str:
-        reached = self.reachability
-        lead = f"Reaching {self.target}: probability {_short(reached.lower)} to {_short(reached.upper)}"
-        parts = self._parts()
-        head = "".join(f"<th>{name}</th>" for name in parts)
-        rows = []
-        for k, name in enumerate(next(iter(parts.values())).names[:MOST_ROWS]):
-            cells = "".join(f"<td>{_short(p.lower[k])} to {_short(p.upper[k])}</td>" for p in parts.values())
-            rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
-        more = f"<p>and {len(self.asked) - MOST_ROWS} more states</p>" if len(self.asked) > MOST_ROWS else ""
-        return f"<p>{html.escape(lead)}</p><table><tr><th>state</th>{head}</tr>{''.join(rows)}</table>{more}"
+        least, most = (f"{float(value):.6g}" for value in self.reachability)
+        lead = f"Reaching {self.target}, probability {least} to {most}: {_MEANING['importance']}"
+        return str(_report("notebook_table")(lead, self.parts, self.ranking.tolist()))
 
 
-def _short(value: Any) -> str:
-    """Number for a notebook: a fraction as it is, a float with six digits, 0 and 1 only where exact."""
-    if isinstance(value, Fraction) or value in (0, 1):
-        return str(value if isinstance(value, Fraction) else int(value))
-    text = f"{float(value):.6f}"
-    return {"0.000000": "&lt;0.000001", "1.000000": "&gt;0.999999"}.get(text, text.rstrip("0"))
+_MEANING = {
+    "importance": "the share of the runs that reach it which pass a state",
+    "absolute": "the probability of passing a state and then reaching it",
+}
+_OVER = {
+    "all": "least to greatest over any strategy",
+    "optimal": "least to greatest over the best strategies",
+    "strategy": "under the given strategy",
+}
 
 
-def _plain(value: Any) -> Number:
-    return value if isinstance(value, Fraction) else float(value)
+def present(question: Question | None) -> Question:
+    """Question that a result came from, where it still knows it."""
+    if question is None:
+        raise ArgumentError("this result was made without its model: it has no witnesses and no report")
+    return question
+
+
+def _report(name: str) -> Any:
+    """What draws and writes, imported when it is asked for: answers know nothing of reports."""
+    return getattr(importlib.import_module("waypost.report"), name)

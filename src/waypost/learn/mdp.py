@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from waypost.errors import ModelError
-from waypost.learn.alergia import Progress, merged_states
+from waypost.learn.alergia import Progress, checked_eps, merged_states
+from waypost.learn.tree import Node
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
 
 EPS = 0.9  # the paper's, for all logs but the smallest
+Successors = dict[tuple[str, str], tuple[int, int]]  # action and output -> successor and how often it was seen
 FEW = 5  # a choice taken less often than this rests on little
 
 
@@ -27,7 +29,7 @@ def learn_mdp(
     source: EventLog | Sequence[Trace],
     *,
     actors: Actors | None = None,
-    eps: float = EPS,
+    eps: float | str = EPS,
     naming: Naming = "plain",
     progress: Progress | None = None,
 ) -> MDP:
@@ -45,7 +47,8 @@ def learn_mdp(
         Who performs which event. Without a map every event is a choice of the process: bounds then range over every way
         of running it that the log knows, and `observed_strategy` is the way it was run.
     eps
-        The larger, the more readily states are told apart (above 0, up to 2).
+        The larger, the more readily states are told apart (above 0, up to 2); 0 or "none" merges nothing, "auto" as
+        much as is good for the fit.
     naming
         How outputs are written, "plain" or "paper".
     progress
@@ -63,7 +66,12 @@ def learn_mdp(
         traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
     else:
         traces = checked_traces(source)
-    mdp = _as_mdp(merged_states(traces, eps, progress))
+    if eps == "auto":
+        from waypost.learn.merging import learn_fitting
+
+        mdp = learn_fitting(traces, progress=progress).mdp
+    else:
+        mdp = as_mdp(merged_states(traces, checked_eps(eps), progress))
     _warn_if_thin(mdp, len(traces))
     return mdp
 
@@ -92,9 +100,25 @@ def choice_counts(mdp: MDP) -> Any:
     return np.add.reduceat(mdp.counts, mdp.transitions.indptr[:-1])
 
 
-def _as_mdp(nodes: Iterable[Any]) -> MDP:
-    nodes = list(nodes)
-    position = {id(node): k for k, node in enumerate(nodes)}
+def steps_from(mdp: MDP, state: int) -> Successors:
+    """Successor and count by action and output; learned models have one successor for each.
+
+    >>> from waypost.logs import EventLog
+    >>> steps_from(learn_mdp(EventLog.from_sequences([["ask", "pay"]] * 30)), 0)
+    {('env', 'process after start'): (1, 30)}
+    """
+    steps = {}
+    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+        for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
+            successor = int(mdp.transitions.indices[k])
+            output = mdp.states[successor].partition(": ")[2]  # of a learned state: its name without the number
+            steps[mdp.actions[choice], output] = (successor, 0 if mdp.counts is None else int(mdp.counts[k]))
+    return steps
+
+
+def as_mdp(nodes: Sequence[Node]) -> MDP:
+    """MDP of the states that learning found."""
+    position = {node.rank: k for k, node in enumerate(nodes)}
     choice: list[int] = []
     successor: list[int] = []
     counts: list[int] = []
@@ -104,7 +128,7 @@ def _as_mdp(nodes: Iterable[Any]) -> MDP:
     for node in nodes:
         by_input: dict[str, list[tuple[int, int]]] = {}
         for (given, output), child in sorted(node.children.items()):
-            by_input.setdefault(given, []).append((position[id(child)], node.input_frequency[given, output]))
+            by_input.setdefault(given, []).append((position[child.rank], node.seen[given, output]))
         for given, reached in by_input.items():
             total = sum(count for _, count in reached)
             for state, count in reached:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from waypost.learn.mdp import EPS, learn_mdp
-from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, Recipe, Trace, io_traces
+from waypost.learn.merging import AUTO, Learned, learn_fitting
+from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, Trace, io_traces
 from waypost.logs.log import LIFECYCLE
 from waypost.model import MDP
 
 NO_ACTORS = (
-    "no actor map: every event is a choice of the process, so the bounds range over every way of running it that the "
-    "log knows (--strategy observed adds the way it was run); with a map (--actors) what others do becomes chance"
+    "no actor map: all events are chance, so each step has one number, the way the process was run; say whose events "
+    "are choices (--actors, --choosing) to see what could be"
 )
 
 
@@ -20,30 +20,36 @@ class Prepared:
     """Traces, the `eps` to learn with, and what was done to get there."""
 
     traces: list[Trace]
-    eps: float = EPS
+    eps: float | str = AUTO
     notes: tuple[str, ...] = ()
     log: EventLog | None = None  # the clean log; None where the data were traces already
 
     def learn(self) -> MDP:
         """Model that the traces give."""
-        return learn_mdp(self.traces, eps=self.eps)
+        return self.learn_fitting().mdp
+
+    def learn_fitting(self) -> Learned:
+        """Model that the traces give, with how it was merged and how well it fits."""
+        return learn_fitting(self.traces, eps=self.eps)
 
 
 def prepare(
-    log: EventLog, recipe: Recipe | None = None, *, actors: Actors | None = None, eps: float | None = None
+    log: EventLog, recipe: Recipe | None = None, *, actors: Actors | None = None, eps: float | str | None = None
 ) -> Prepared:
     """Clean a log by its recipe and turn it into traces; `actors` and `eps` go before the recipe's.
 
+    Without a map of actors all events are chance, and without an `eps` merging is chosen by how well the model fits.
+
     >>> prepare(EventLog.from_sequences([["ask", "pay"]])).traces[0][:3]
-    ['start', ('env', 'process after start'), ('ask', 'ask')]
+    ['start', ('env', 'ask'), ('env', 'pay')]
     """
     recipe = recipe or Recipe()
     clean = recipe(log)
     known = actors or recipe.actors
     notes = (*clean.notes, *_transitions(clean), *(known.doubts() if known else (NO_ACTORS,)))
     return Prepared(
-        io_traces(clean, known or EVERY_EVENT_A_CHOICE, naming=recipe.naming),
-        eps if eps is not None else recipe.eps or EPS,
+        io_traces(clean, known or EVERY_EVENT_CHANCE, naming=recipe.naming),
+        eps if eps is not None else AUTO if recipe.eps is None else recipe.eps,
         notes,
         replace(clean, notes=notes),
     )

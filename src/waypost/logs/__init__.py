@@ -1,9 +1,12 @@
 """Event logs: reading, cleaning, actors, input/output traces."""
 
 from waypost.logs.actors import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, read_actors
+from waypost.logs.contrast import Contrast, Contrasts, contrast
+from waypost.logs.description import LogDescription, describe_log
 from waypost.logs.log import EventLog
-from waypost.logs.read import looks_like_log, read_log
+from waypost.logs.read import looks_like_log, looks_like_traces, read_log
 from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
+from waypost.logs.segments import Segments, segments
 from waypost.logs.traces import Trace, io_traces, read_traces
 from waypost.logs.write import write_log
 
@@ -11,16 +14,24 @@ __all__ = [
     "EVERY_EVENT_A_CHOICE",
     "EVERY_EVENT_CHANCE",
     "Actors",
+    "Contrast",
+    "Contrasts",
     "EventLog",
+    "LogDescription",
     "Recipe",
+    "Segments",
     "Step",
     "Trace",
+    "contrast",
+    "describe_log",
     "io_traces",
     "looks_like_log",
+    "looks_like_traces",
     "parse_recipe",
     "read_actors",
     "read_log",
     "read_recipe",
     "read_traces",
+    "segments",
     "write_log",
 ]

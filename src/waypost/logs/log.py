@@ -1,16 +1,16 @@
 """What an event log is: one table of events, cases together, each case in the order things happened.
 
 The columns carry the names of the XES standard, as process miners know them: `CASE`, `ACTIVITY`, `TIME`, `LIFECYCLE`
-and whatever else the log says, attributes of a case with the prefix ``case:``. Waypost adds four of its own: `OFFSET`
-(the time zone each timestamp was written in), `BASE` (an activity before it was numbered or classified), `DURATION`
-and `OUTCOME`.
+and whatever else the log says, attributes of a case with the prefix ``case:``. Waypost adds five of its own: `OFFSET`
+(the time zone each timestamp was written in), `BASE` (an activity before it was numbered or classified), `DURATION`,
+`OUTCOME` and `DECIDES`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ OFFSET = "time:offset"  # minutes east of UTC that the source wrote; missing whe
 BASE = "waypost:base"
 DURATION = "waypost:duration"  # seconds
 OUTCOME = "case:waypost:outcome"
+DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of them
 POSITIVE, NEGATIVE = "positive", "negative"
 
 
@@ -48,6 +49,7 @@ class EventLog:
 
     events: DataFrame  # (N,) rows, one per event; the rows of a case are together and in order
     notes: tuple[str, ...] = ()  # what reading and cleaning did, in a person's words
+    classifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of XES: columns that name an activity
 
     def __repr__(self) -> str:
         return f"EventLog(cases={self.n_cases}, events={len(self.events)}, activities={len(self.activities())})"
@@ -121,8 +123,9 @@ class EventLog:
     def with_events(self, events: DataFrame, note: str | None = None) -> EventLog:
         """Return a log of these events, with one more note; an empty log is an error, never a result."""
         if not len(events):
-            raise LogError(f"no event is left{f': {note}' if note else ''}; the step before this took everything away")
-        return EventLog(events.reset_index(drop=True), (*self.notes, note) if note else self.notes)
+            why = f": {note}" if note else ""
+            raise LogError(f"no event is left of {len(self):,}{why}; let this step keep more")
+        return replace(self, events=events.reset_index(drop=True), notes=(*self.notes, note) if note else self.notes)
 
     def where(self, rows: NDArray[np.bool_], note: str | None = None) -> EventLog:
         """Return a log of the events that `rows` marks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from waypost.errors import LogError, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
-from waypost.logs.table import expanded, read_csv, standard_columns, typed
+from waypost.logs.table import combined, expanded, read_csv, standard_columns, typed
 from waypost.logs.xes import read_xes
 
 LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz")
@@ -39,7 +40,8 @@ def read_log(
     source
         A path, or a DataFrame with the usual names (``case:concept:name``, ``concept:name``, ``time:timestamp``).
     case, activity, time, lifecycle
-        The columns of a table, where their names are unusual.
+        The columns of a table, where their names are unusual. An activity may combine several, "Status+Sub Status", or
+        be a classifier of the XES file by its name.
     start
         The column of a table that says when an event began, where `time` is when it was over: an event that lasted
         becomes two, with the lifecycle "start" and "complete".
@@ -64,10 +66,11 @@ def read_log(
     if path.is_dir():
         raise LogError(f"{str(path)!r} is not a file")
     if is_xes(path):
-        frame, notes = read_xes(path)
+        frame, notes, classifiers = read_xes(path)
         if any(mapping.values()):
+            frame = combined(frame, activity, classifiers)
             frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
-        return _ordered(frame, notes)
+        return replace(_ordered(frame, notes), classifiers=classifiers)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
 
 
@@ -81,12 +84,24 @@ def looks_like_log(path: str | PathLike[str]) -> bool:
     return str(path).casefold().endswith(LOG_SUFFIXES)
 
 
+def looks_like_traces(path: str | PathLike[str]) -> bool:
+    """Whether a file is JSON and starts as a list does: input/output traces rather than a model."""
+    path = Path(path)
+    try:
+        if path.suffix.casefold() != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except (OSError, ValueError):  # whoever reads it says why not
+        return False
+
+
 def _from_table(
     frame: Any, mapping: dict[str, str | None], where: str, start: str | None, time_format: str | None
 ) -> EventLog:
     if not len(frame):
         raise LogError(f"{where} has no rows")
-    frame, chosen = standard_columns(frame, mapping, where)
+    frame, chosen = standard_columns(combined(frame, mapping["activity"], {}), mapping, where)
     renamed = ", ".join(f"{column!r}" for standard, column in chosen.items() if column != standard)
     notes = (f"read {renamed} as {', '.join(r for r, c in chosen.items() if r != c)}",) if renamed else ()
     frame = typed(frame.reset_index(drop=True), where, time_format)

@@ -3,7 +3,7 @@
 ::
 
     title = "Loan applications"
-    eps = 0.9                         # how readily states are merged
+    eps = 0.9                         # how readily states are told apart; "auto" and "none" are possible, too
     naming = "plain"                  # or "paper"
 
     [columns]                         # of a CSV file, where they are not to be guessed
@@ -24,7 +24,7 @@ import inspect
 import tomllib
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from os import PathLike
@@ -85,7 +85,7 @@ class Recipe:
 
     steps: tuple[Step, ...] = ()
     actors: Actors | None = None
-    eps: float | None = None
+    eps: float | str | None = None
     naming: Naming = "plain"
     columns: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
@@ -103,7 +103,7 @@ class Recipe:
             except LogError as error:
                 raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
             left = f"{after.n_cases:,} cases, {len(after.variants()):,} variants"
-            log = EventLog(after.events, (*log.notes, f"{after.notes[-1]} [{left}]"))
+            log = replace(after, notes=(*log.notes, f"{after.notes[-1]} [{left}]"))
         return log
 
 
@@ -128,8 +128,11 @@ def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
         if not isinstance(given.get(key, kind()), kind):
             raise LogError(f"{where}: {key} is written as a table, {form}")
     eps = given.get("eps")
-    if eps is not None and (isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 < eps <= 2):
-        raise LogError(f"{where}: eps is a number above 0 and up to 2, not {shown(eps)}")
+    number = isinstance(eps, int | float) and not isinstance(eps, bool) and 0 <= eps <= 2
+    if eps is not None and eps not in ("auto", "none") and not number:
+        raise LogError(
+            f"{where}: eps is a number above 0 and up to 2, 'none' to merge nothing, or 'auto', not {shown(eps)}"
+        )
     naming = given.get("naming", "plain")
     if naming not in ("plain", "paper"):
         raise LogError(f"{where}: naming is 'plain' or 'paper', not {shown(naming)}")
@@ -149,7 +152,7 @@ def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
     return Recipe(
         steps=tuple(_step(entry, number, where) for number, entry in enumerate(given.get("step", []), 1)),
         actors=actors,
-        eps=None if eps is None else float(eps),
+        eps=eps,
         naming=naming,
         columns=columns,
         title=_text(given, "title", where),

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -154,6 +154,23 @@ def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) 
     for standard, column in chosen.items():
         frame = frame.assign(**{standard: frame[column]})
     return frame, chosen
+
+
+def combined(frame: Any, activity: str | None, classifiers: Mapping[str, Sequence[str]]) -> Any:
+    """Add the column `activity` where it is a classifier, or several columns joined by ``+``.
+
+    >>> import pandas
+    >>> combined(pandas.DataFrame({"status": ["done"], "why": ["paid"]}), "status+why", {})["status+why"].tolist()
+    ['done+paid']
+    """
+    if activity is None or activity in frame:
+        return frame
+    keys = list(classifiers.get(activity, activity.split("+")))
+    if not all(key in frame for key in keys) or len(keys) + (activity in classifiers) < 2:
+        return frame
+    parts = [frame[key].astype(object).where(frame[key].notna(), "").map(_text) for key in keys]
+    joined = ["+".join(part for part in row if part) for row in zip(*parts, strict=True)]
+    return frame.assign(**{activity: joined})
 
 
 def typed(frame: Any, where: str, time_format: str | None = None) -> Any:

@@ -5,16 +5,18 @@ Paper, Sect. 6. A case ``e1 e2 ...`` becomes ``start`` and two steps for each ev
     ("env", actor(e) after previous)      chance decides who moves
     (input(e), e)                         the actor's own name where it is chance, the event's where it is a choice
 
-and ends with the outcome of the case, or with ``end`` where none was set.
+and ends with the outcome of the case, or with ``end`` where none was set. Where nobody chooses, who moves is nobody's
+question: each event is one step ``("env", e)``, and the model a Markov chain over the events themselves.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from waypost.errors import LogError
 from waypost.logs.actors import Actors
@@ -43,13 +45,16 @@ def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> lis
     """
     if naming not in ("plain", "paper"):
         raise LogError(f"naming is 'plain' or 'paper', not {naming!r}")
-    say: Callable[[str], str] = (lambda name: name.translate(_DROPPED)) if naming == "paper" else (lambda name: name)
+    say = partial(written, naming=naming)
     glue = "" if naming == "paper" else " after "
     steps = _steps(log, actors)
     ends = [END] * log.n_cases
     if OUTCOME in log.events:
         _check_outcomes(log)
         ends = log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
+    if not actors.choosing:
+        split = zip(_split(steps, log), ends, strict=True)
+        return [[START, *((ENVIRONMENT, say(name)) for _, _, name in case), (ENVIRONMENT, end)] for case, end in split]
     traces = []
     for case, end in zip(_split(steps, log), ends, strict=True):
         trace: Trace = [START]
@@ -61,6 +66,20 @@ def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> lis
             previous = name
         traces.append(trace)
     return traces
+
+
+def steps_of(trace: Trace) -> list[tuple[str, str]]:
+    """Steps of a trace, inputs with their outputs, without the first output."""
+    return cast("list[tuple[str, str]]", trace[1:])
+
+
+def written(name: str, naming: Naming) -> str:
+    """Name of an event as a trace has it.
+
+    >>> written("Call #1 (late)", "paper")
+    'Call1late'
+    """
+    return name.translate(_DROPPED) if naming == "paper" else name
 
 
 def read_traces(path: str | Path) -> list[Trace]:

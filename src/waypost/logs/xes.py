@@ -5,6 +5,7 @@ Nothing is kept of what is no attribute of a case or an event, however much of i
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -19,6 +20,7 @@ from waypost.logs.times import parse_times
 
 DEEPEST = 256  # elements within each other; the standard needs a handful
 CELLS = 20_000_000  # of the table that any log may fill, and forty more for each value it has
+Classifiers = dict[str, tuple[str, ...]]  # the columns that together name an activity, by the name of the classifier
 
 
 class _Columns:
@@ -56,6 +58,7 @@ class _Reader:
         self.events, self.cases = _Columns(), _Columns()
         self.lengths: list[int] = []  # events of each trace
         self.lines: list[int] = []  # where each event begins
+        self.classifiers: Classifiers = {}
         self.stray = 0
         self._path = path
         self._depth = self._before = 0
@@ -91,8 +94,11 @@ class _Reader:
                 else:
                     self.cases.add(len(self.lengths), attributes, self._parser.CurrentLineNumber)
         elif depth == 1:
-            self._in_trace, self._before = _local(name) == "trace", len(self.lines)
-            self.stray += _local(name) == "event"
+            kind = _local(name)
+            self._in_trace, self._before = kind == "trace", len(self.lines)
+            self.stray += kind == "event"
+            if kind == "classifier":
+                self.classifiers |= _classifier(attributes)
         elif depth == 0:
             if _local(name) != "log":
                 raise LogError(f"{self._path.name} is no XES log: it starts with <{_local(name)[:40]}>, not <log>")
@@ -109,8 +115,8 @@ class _Reader:
         raise LogError(f"{self._path.name} declares a document type, which is not read; remove the <!DOCTYPE ...>")
 
 
-def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
-    """Events of an XES or XES.gz file as a DataFrame in the file's order, with notes on what was left out.
+def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
+    """Events of an XES or XES.gz file as a DataFrame in the file's order, notes on what was left out, classifiers.
 
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
     """
@@ -138,7 +144,7 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...]]:
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)
-    return frame, _notes(stray, int((count == 0).sum()))
+    return frame, _notes(stray, int((count == 0).sum())), log.classifiers
 
 
 def _check_cells(events: _Columns, cases: _Columns, rows: int, path: Path) -> None:
@@ -150,6 +156,14 @@ def _check_cells(events: _Columns, cases: _Columns, rows: int, path: Path) -> No
             f"{path.name} has {keys:,} different attributes and {rows:,} events, a table of which nearly nothing is "
             f"filled; to read it all the same, set {LARGE}=1"
         )
+
+
+def _classifier(attributes: dict[str, str]) -> Classifiers:
+    """Name and keys of an event classifier; keys with blanks in them are quoted."""
+    name, keys = attributes.get("name"), attributes.get("keys")
+    if not name or not keys or attributes.get("scope", "event") != "event":
+        return {}
+    return {name: tuple(quoted or plain for quoted, plain in re.findall(r"'([^']*)'|(\S+)", keys))}
 
 
 def _local(name: str) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from waypost.errors import ModelError
+from waypost.errors import ArgumentError, ModelError
+from waypost.model.valuations import StateNames, Variables
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
 SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
@@ -93,18 +94,34 @@ def is_number(given: Any) -> bool:
 
 def check_states(states: Sequence[str]) -> None:
     """State names are unique."""
-    if len(set(states)) != len(states):
+    if not (states.distinct if isinstance(states, StateNames) else len(set(states)) == len(states)):
         twice = next(name for name, n in _tally(states).items() if n > 1)
         raise ModelError(f"two states are called {twice!r}; state names must be unique")
 
 
 def check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str]) -> None:
     """Action names are unique within a state, so that a strategy can be written by name."""
-    for s in np.flatnonzero(np.diff(first) > 1).tolist():
-        names = actions[first[s] : first[s + 1]]
-        if len(set(names)) != len(names):
-            twice = next(name for name, n in _tally(names).items() if n > 1)
-            raise ModelError(f"state {states[s]!r} has two actions called {twice!r}; give them different names")
+    twins = twin_choices(first, actions)
+    if len(twins):
+        c = int(twins.min())
+        state = states[int(np.searchsorted(first, c, side="right")) - 1]
+        raise ModelError(f"state {state!r} has two actions called {actions[c]!r}; give them different names")
+
+
+def twin_choices(first: NDArray[np.int64], actions: Sequence[str]) -> NDArray[np.int64]:
+    """Positions of the choices that have the name of an earlier one of their state.
+
+    >>> twin_choices(np.array([0, 1, 3]), ["go", "go", "go"])
+    array([2])
+    """
+    number = {name: k for k, name in enumerate(dict.fromkeys(actions))}
+    codes = np.array(list(map(number.__getitem__, actions)), np.int64)
+    key = np.repeat(np.arange(len(first) - 1), np.diff(first)) * max(len(number), 1) + codes
+    sorted_key = np.sort(key)
+    if not (sorted_key[1:] == sorted_key[:-1]).any():
+        return np.empty(0, np.int64)
+    order = np.argsort(key, kind="stable")
+    return np.asarray(order[1:][key[order[1:]] == key[order[:-1]]])
 
 
 def check_lengths(entries: Entries, n_choices: int) -> None:
@@ -204,3 +221,26 @@ def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Ma
             raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
         checked[str(name)] = frozen(array)
     return MappingProxyType(checked)
+
+
+def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names given as one or as several of them.
+
+    >>> names_of("target", "Granted"), names_of("target", ["won", "drawn"])
+    (('Granted',), ('won', 'drawn'))
+    """
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"{what} takes a name or several, not {name!r}")
+    if not names:
+        raise ArgumentError(f"{what} is empty: give a name, or several")
+    return names
+
+
+def checked_valuations(variables: Variables, n_states: int) -> Variables:
+    """Columns of the right length."""
+    for name, variable in variables.items():
+        if not len(variable.values) == len(variable.defined) == n_states:
+            raise ModelError(f"variable {name!r} is given for {len(variable.values)} states, not {n_states}")
+    return MappingProxyType(dict(variables))

@@ -1,18 +1,20 @@
-"""Which states a PRISM expression such as ``loc=58 & x>3`` means.
+"""What a PRISM expression such as ``loc=58 & x>3`` means: its value in all states at once, over columns.
 
-States that come from PRISM, JANI or a grid world are named by the values of their variables: ``loc=26``, or
-``x=1, y=2, open=true``. Those names are all there is to know, so an expression is decided on them, for all states at
-once.
+One language for targets, states, groups, patterns and properties, PRISM's own. Loosest binding first::
 
-The language, loosest binding first::
-
+    choose    c ? a : b
     implies   a => b
+    iff       a <=> b
     or, and   a | b, a & b
     not       !a
-    compare   = != < <= > >=
+    equal     = !=
+    compare   < <= > >=, and 0<=x<3 for both
     add       + -
-    multiply  *
-    atoms     3, true, x, "label", (a)
+    multiply  * /
+    atoms     3, 0.5, 1e-3, true, x, "label", (a), -a
+    functions min, max, mod, pow, floor, ceil, round, log
+
+A name is a variable, a constant or a formula of the model, or a word that is the value of a variable.
 """
 
 from __future__ import annotations
@@ -26,141 +28,131 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import NameUnknownError, unknown_name
+from waypost.model.tokens import Token, tokens_of
+from waypost.model.valuations import Variable
 
-LONGEST = 10_000  # characters of an expression
-DEEPEST = 30  # brackets inside brackets
+DEEPEST = 30  # brackets inside brackets, and formulas inside formulas
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_][\w.]*)=(-?\d{1,18}|[\w.+-]+)\Z")
-_TOKEN = re.compile(r'\s*(?:(\d{1,18})(?![\w.])|([A-Za-z_][\w.]*)|"([^"]*)"|(=>|<=|>=|!=|[-+*=<>!&|()]))')
-_OPERATORS = re.compile(r'[=<>!&|"]')
+_OPERATORS = re.compile(r'[=<>!&|"(]')
 _COMPUTE: Mapping[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_EQUAL: Mapping[str, Callable[[Any, Any], Any]] = {"=": operator.eq, "!=": operator.ne}
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
+_ROUND: Mapping[str, Callable[[Any], Any]] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": lambda value: np.floor(np.asarray(value) + 0.5),  # halves go up, as in PRISM
+}
+FUNCTIONS: Mapping[str, tuple[int, int]] = {  # fewest and most arguments
+    "min": (1, 100),
+    "max": (1, 100),
+    "mod": (2, 2),
+    "pow": (2, 2),
+    "log": (2, 2),
+    **dict.fromkeys(_ROUND, (1, 1)),
+}
+NOTHING: Mapping[str, str] = {}
 
 
-class Variable(NamedTuple):
-    """The values of one variable over all states."""
+class _Words(NamedTuple):
+    """Values of a variable that are words: positions in a table."""
 
-    values: NDArray[Any]  # (S,) integers, booleans, or words
-    defined: NDArray[np.bool_]  # (S,) states whose name gives the variable a value
-
-
-def read_valuations(states: Sequence[str]) -> dict[str, Variable]:
-    """Read the variables off state names like ``x=1, y=2``; names of another shape define none.
-
-    >>> variables = read_valuations(["x=0, open=true", "x=-1, open=false", "lost"])
-    >>> variables["x"].values, variables["x"].defined
-    (array([ 0, -1,  0]), array([ True,  True, False]))
-    >>> variables["open"].values
-    array([ True, False, False])
-    """
-    texts: dict[str, list[tuple[int, str]]] = {}
-    for state, name in enumerate(states):
-        if "=" not in name:
-            continue
-        found = [_ASSIGNMENT.match(part) for part in re.split(r"\s*[,&]\s*", name.strip())]
-        if all(found):
-            for match in found:
-                if match is not None:
-                    texts.setdefault(match[1], []).append((state, match[2]))
-    return {name: _column(given, len(states)) for name, given in texts.items()}
+    codes: Any
+    table: Sequence[str]
 
 
-def is_expression(text: str, variables: Mapping[str, Variable]) -> bool:
+def is_expression(text: str, names: Mapping[str, Any]) -> bool:
     """Whether a target is written as an expression rather than as a name.
 
-    >>> is_expression("x>3", {}), is_expression("Granted", {})
-    (True, False)
+    >>> is_expression("x>3", {}), is_expression("Granted", {}), is_expression("true", {})
+    (True, False, True)
     """
-    return text in variables or _OPERATORS.search(text) is not None
+    return text in names or text in ("true", "false") or _OPERATORS.search(text) is not None
 
 
 def states_where(
-    expression: str, variables: Mapping[str, Variable], labels: Mapping[str, NDArray[np.bool_]], n_states: int
+    expression: str,
+    variables: Mapping[str, Variable],
+    labels: Mapping[str, NDArray[np.bool_]],
+    n_states: int,
+    definitions: Mapping[str, str] = NOTHING,
+    find: Callable[[str], int | None] = lambda _: None,
 ) -> NDArray[np.bool_]:
     """(S,) the states in which an expression holds; one that gives no value to a variable of it is not among them.
 
-    >>> states = ["x=0, y=1", "x=3, y=1", "x=5, y=0"]
-    >>> states_where("x>2 & !(y=0)", read_valuations(states), {}, 3)
+    `definitions` are constants and formulas: name and expression. What stands in quotes is a label, or the state that
+    `find` knows by that name.
+
+    >>> from waypost.model.valuations import read_valuations
+    >>> variables = read_valuations(["x=0, y=1", "x=3, y=1", "x=5, y=0"])
+    >>> states_where("x>N & !(y=0)", variables, {}, 3, {"N": "2"})
     array([False,  True, False])
     """
-    reader = _Reader(expression, variables, labels, n_states)
+    reader = _Reader(expression, variables, labels, n_states, definitions, find)
     value = reader.everything()
     if not _is_bool(value):
         raise reader.wrong("is a number, not a condition")
     return np.broadcast_to(np.asarray(value, bool), (n_states,)) & reader.defined
 
 
-def _column(given: list[tuple[int, str]], n_states: int) -> Variable:
-    """Integers where all values are, booleans where all are, words otherwise."""
-    where = np.array([state for state, _ in given])
-    words = [word for _, word in given]
-    defined = np.zeros(n_states, bool)
-    defined[where] = True
-    values: NDArray[Any]
-    if all(word in ("true", "false") for word in words):
-        values = np.zeros(n_states, bool)
-        values[where] = [word == "true" for word in words]
-    elif all(re.fullmatch(r"-?\d{1,18}", word) for word in words):
-        values = np.zeros(n_states, np.int64)
-        values[where] = [int(word) for word in words]
-    else:
-        values = np.full(n_states, "", object)
-        values[where] = words
-    return Variable(values, defined)
+def number_of(expression: str, definitions: Mapping[str, str] = NOTHING) -> float:
+    """Value of an expression without variables.
+
+    >>> number_of("2*N+1", {"N": "3"})
+    7.0
+    """
+    reader = _Reader(expression, {}, {}, 1, definitions)
+    value = reader.everything()
+    if _kind(value) != "number":
+        raise reader.wrong("is a condition, not a number")
+    return float(value)
 
 
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
 
 
-def _is_word(value: Any) -> bool:
-    return isinstance(value, str) or getattr(value, "dtype", None) == np.object_
+def _kind(value: Any) -> str:
+    return "word" if isinstance(value, _Words) else "bool" if _is_bool(value) else "number"
 
 
 class _Reader:
     """One pass over the text that computes while it reads: a value is a scalar or an array over the states."""
 
     def __init__(
-        self, text: str, variables: Mapping[str, Variable], labels: Mapping[str, NDArray[np.bool_]], n_states: int
+        self,
+        text: str,
+        variables: Mapping[str, Variable],
+        labels: Mapping[str, NDArray[np.bool_]],
+        n_states: int,
+        definitions: Mapping[str, str],
+        find: Callable[[str], int | None] = lambda _: None,
+        depth: int = 0,
     ) -> None:
         self.text = text
         self.variables = variables
         self.labels = labels
+        self.definitions = definitions
+        self.find = find
+        self.n_states = n_states
         self.defined = np.ones(n_states, bool)
-        self.depth = 0
-        self.words = {v for x in variables.values() if x.values.dtype == object for v in x.values[x.defined]}
-        self.tokens = self._tokens()
+        self.depth = depth
+        self.tokens = tokens_of(text, self.wrong)
         self.position = 0
 
     def wrong(self, what: str) -> NameUnknownError:
         shown = self.text if len(self.text) <= 100 else f"{self.text[:97]}..."
         return NameUnknownError(f"{shown!r} is no label and no state, and as an expression it {what}")
 
-    def _tokens(self) -> list[tuple[str, str]]:
-        if len(self.text) > LONGEST:
-            raise self.wrong(f"is longer than {LONGEST} characters")
-        tokens, position, text = [], 0, self.text.rstrip()
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise self.wrong(f"cannot be read from {text[position:].strip()[:20]!r} on")
-            kind = ("number", "name", "label", "operator")[(match.lastindex or 1) - 1]
-            tokens.append((kind, match[match.lastindex or 1]))
-            position = match.end()
-        return tokens
-
-    def _next(self) -> tuple[str, str]:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ("end", "")
+    def _next(self) -> Token:
+        return self.tokens[self.position] if self.position < len(self.tokens) else Token("end", "", len(self.text))
 
     def _take(self, *operators: str) -> str | None:
-        kind, text = self._next()
+        kind, text, _ = self._next()
         if kind == "operator" and text in operators:
             self.position += 1
             return text
@@ -172,27 +164,53 @@ class _Reader:
         return value
 
     def _number(self, value: Any, sign: str) -> Any:
-        if _is_bool(value) or _is_word(value):
+        if _kind(value) != "number":
             raise self.wrong(f"has something at {sign!r} that is not a number")
         return value
 
-    def _computed(self, sign: str, left: Any, right: Any) -> Any:
-        rough = _COMPUTE[sign](np.asarray(left, float), np.asarray(right, float))
-        if np.any(np.abs(rough) >= 2.0**62):  # integers wrap around in silence
+    def _bounded(self, value: Any) -> Any:
+        if np.any(np.abs(np.asarray(value, float)) >= 2.0**62):  # integers wrap around in silence
             raise self.wrong("computes numbers that are too large")
-        return _COMPUTE[sign](left, right)
-
-    def everything(self) -> Any:
-        value = self.implies()
-        if self._next()[0] != "end":
-            raise self.wrong(f"cannot be read from {self._next()[1]!r} on")
         return value
 
+    def _computed(self, sign: str, left: Any, right: Any) -> Any:
+        left, right = self._number(left, sign), self._number(right, sign)
+        with np.errstate(all="ignore"):
+            if sign == "/":
+                return np.true_divide(left, right)
+            self._bounded(_COMPUTE[sign](np.asarray(left, float), np.asarray(right, float)))
+            return _COMPUTE[sign](left, right)
+
+    def everything(self) -> Any:
+        value = self.chosen()
+        kind, text, start = self._next()
+        if kind != "end":
+            raise self.wrong(f"cannot be read from {text!r} on (character {start + 1})")
+        return value
+
+    def chosen(self) -> Any:
+        condition = self.implies()
+        if not self._take("?"):
+            return condition
+        left = self._deeper(self.chosen)
+        if not self._take(":"):
+            raise self.wrong("has a '?' without its ':'")
+        right = self._deeper(self.chosen)
+        if _kind(left) != _kind(right) or _kind(left) == "word":
+            raise self.wrong("chooses between things of different kinds at '?'")
+        return np.where(self._condition(condition, "?"), left, right)
+
     def implies(self) -> Any:
-        left = self.either()
+        left = self.iff()
         if not self._take("=>"):
             return left
         return np.logical_not(self._condition(left, "=>")) | self._condition(self._deeper(self.implies), "=>")
+
+    def iff(self) -> Any:
+        value = self.either()
+        while self._take("<=>"):
+            value = np.equal(self._condition(value, "<=>"), self._condition(self.either(), "<=>"))
+        return value
 
     def either(self) -> Any:
         value = self.both()
@@ -209,30 +227,42 @@ class _Reader:
     def negated(self) -> Any:
         if self._take("!"):
             return np.logical_not(self._condition(self._deeper(self.negated), "!"))
-        return self.comparison()
+        return self.equality()
+
+    def equality(self) -> Any:
+        value = self.comparison()
+        while sign := self._take(*_EQUAL):
+            value = self._equal(value, self.comparison(), sign)
+        return value
+
+    def _equal(self, left: Any, right: Any, sign: str) -> Any:
+        if _kind(left) != _kind(right):
+            raise self.wrong(f"compares things of different kinds at {sign!r}")
+        if isinstance(left, _Words) and isinstance(right, _Words):
+            number = {word: k for k, word in enumerate(left.table)}
+            same = np.array([number.get(word, -1) for word in right.table])
+            left, right = left.codes, same[right.codes]
+        return np.asarray(_EQUAL[sign](left, right), bool)
 
     def comparison(self) -> Any:
         left = self.total()
-        sign = self._take(*_COMPARE)
-        if sign is None:
-            return left
-        right = self.total()
-        if sign not in ("=", "!="):
-            return _COMPARE[sign](self._number(left, sign), self._number(right, sign))
-        if (_is_bool(left), _is_word(left)) != (_is_bool(right), _is_word(right)):
-            raise self.wrong(f"compares things of different kinds at {sign!r}")
-        return np.asarray(_COMPARE[sign](left, right), bool)
+        holds: Any = None
+        while sign := self._take(*_COMPARE):
+            right = self.total()
+            now = np.asarray(_COMPARE[sign](self._number(left, sign), self._number(right, sign)), bool)
+            left, holds = right, now if holds is None else holds & now
+        return left if holds is None else holds
 
     def total(self) -> Any:
         value = self.product()
         while sign := self._take("+", "-"):
-            value = self._computed(sign, self._number(value, sign), self._number(self.product(), sign))
+            value = self._computed(sign, value, self.product())
         return value
 
     def product(self) -> Any:
         value = self.signed()
-        while self._take("*"):
-            value = self._computed("*", self._number(value, "*"), self._number(self.signed(), "*"))
+        while sign := self._take("*", "/"):
+            value = self._computed(sign, value, self.signed())
         return value
 
     def signed(self) -> Any:
@@ -241,32 +271,103 @@ class _Reader:
         return self.atom()
 
     def atom(self) -> Any:
-        kind, text = self._next()
+        kind, text, start = self._next()
         self.position += 1
         if kind == "number":
-            return np.int64(text)
+            return np.int64(text) if text.isdecimal() else np.float64(text)
         if kind == "label":
-            if text not in self.labels:
-                raise unknown_name("label", text, self.labels)
-            return self.labels[text]
+            return self._quoted(text)
         if kind == "name":
-            return self._named(text)
+            return self._called(text) if self._follows(text) else self._named(text, start)
         if (kind, text) == ("operator", "("):
-            value = self._deeper(self.implies)
+            value = self._deeper(self.chosen)
             if not self._take(")"):
-                raise self.wrong("has a bracket that is not closed")
+                raise self.wrong(f"has a bracket at character {start + 1} that is not closed")
             return value
-        raise self.wrong("ends too early" if kind == "end" else f"has {text!r} where a value should be")
+        if kind == "end":
+            raise self.wrong("ends too early")
+        raise self.wrong(f"has {text!r} where a value should be (character {start + 1})")
 
-    def _named(self, name: str) -> Any:
+    def _quoted(self, name: str) -> Any:
+        if name in self.labels:
+            return self.labels[name]
+        state = self.find(name)
+        if state is None:
+            raise unknown_name("label", name, self.labels)
+        return np.arange(self.n_states) == state
+
+    def _follows(self, name: str) -> bool:
+        """Whether a name is that of a function, with its arguments behind it."""
+        return name in FUNCTIONS and self._next()[:2] == ("operator", "(")
+
+    def _called(self, name: str) -> Any:
+        self._take("(")
+        given = [self._number(self._deeper(self.chosen), name)]
+        while self._take(","):
+            given.append(self._number(self._deeper(self.chosen), name))
+        if not self._take(")"):
+            raise self.wrong(f"has a {name}(...) that is not closed")
+        fewest, most = FUNCTIONS[name]
+        if not fewest <= len(given) <= most:
+            raise self.wrong(f"gives {len(given)} numbers to {name}, which takes {fewest}")
+        with np.errstate(all="ignore"):
+            return self._applied(name, given)
+
+    def _applied(self, name: str, given: list[Any]) -> Any:
+        whole = all(np.asarray(value).dtype.kind != "f" for value in given)
+        if name in ("min", "max"):
+            value = given[0]
+            for other in given[1:]:
+                value = np.minimum(value, other) if name == "min" else np.maximum(value, other)
+            return value
+        if name in _ROUND:
+            return given[0] if whole else self._bounded(_ROUND[name](given[0])).astype(np.int64)
+        left, right = given
+        if name == "log":
+            return np.log(left) / np.log(right)
+        if name == "pow":
+            if not (whole and np.all(np.asarray(right) >= 0)):
+                return np.power(np.asarray(left, float), right)
+            self._bounded(np.power(np.asarray(left, float), right))
+            return np.power(left, right)
+        if not whole:
+            raise self.wrong("takes a remainder of numbers that are not whole")
+        self.defined = self.defined & (np.asarray(right) != 0)
+        return np.mod(left, np.where(np.asarray(right) == 0, 1, right))
+
+    def _named(self, name: str, start: int) -> Any:
         if name in ("true", "false"):
             return np.bool_(name == "true")
-        if name in self.variables:
-            self.defined = self.defined & self.variables[name].defined
-            return self.variables[name].values
-        if name in self.words:
-            return name
-        raise unknown_name("variable", name, self.variables)
+        variable = self.variables.get(name)
+        if variable is not None:
+            self.defined = self.defined & variable.defined
+            if variable.words is not None:
+                return _Words(variable.values, variable.words)
+            return variable.values.astype(np.int64) if variable.values.dtype.kind == "i" else variable.values
+        if name in self.definitions:
+            return self._defined(name)
+        if any(name in (variable.words or ()) for variable in self.variables.values()):
+            return _Words(np.int64(0), (name,))
+        if name in self.labels:
+            raise self.wrong(f'means the label {name} at character {start + 1}; write it in quotes: "{name}"')
+        raise unknown_name("variable", name, [*self.variables, *self.definitions])
+
+    def _defined(self, name: str) -> Any:
+        """Value of a constant or a formula."""
+        if self.depth >= DEEPEST:
+            raise self.wrong(f"needs the formula {name}, which is nested more than {DEEPEST} deep")
+        inner = _Reader(
+            self.definitions[name],
+            self.variables,
+            self.labels,
+            self.n_states,
+            self.definitions,
+            self.find,
+            self.depth + 1,
+        )
+        value = inner.everything()
+        self.defined = self.defined & inner.defined
+        return value
 
     def _deeper(self, rule: Callable[[], Any]) -> Any:
         self.depth += 1

@@ -12,17 +12,21 @@ Every state has a choice: one without actions becomes final, with a self-loop ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from waypost.errors import ModelError, unknown_name
+from waypost.model.building import Probability, triplets_of
 from waypost.model.checking import (
+    FINAL,
     Entries,
     canonical,
     check_actions,
@@ -30,16 +34,16 @@ from waypost.model.checking import (
     check_numbers,
     check_states,
     checked_labels,
+    checked_valuations,
     frozen,
-    is_number,
+    names_of,
     normalised,
     normalised_exactly,
-    place_of,
     with_final_choices,
 )
-from waypost.model.expressions import Variable, is_expression, read_valuations, states_where
+from waypost.model.expressions import is_expression, states_where
+from waypost.model.valuations import Names, StateNames, Variables, named_by, read_valuations
 
-Probability = int | float | Fraction | str
 Target = str | Iterable[str]
 
 
@@ -62,12 +66,14 @@ class MDP:
 
     transitions: csr_array  # (C, S) row c: the successor distribution of choice c; positive entries, sorted
     first_choice: NDArray[np.int64]  # (S + 1,) state s owns the choices first_choice[s] : first_choice[s + 1]
-    states: tuple[str, ...]  # (S,) the user's own names, in the user's order
+    states: Names  # (S,) the user's own names, in the user's order: a tuple, or made of `valuations` when read
     actions: tuple[str, ...]  # (C,) unique within a state
     initial: int
     labels: Mapping[str, NDArray[np.bool_]]  # each (S,)
     exact: NDArray[np.object_] | None = None  # (nnz,) transitions.data as Fractions, where the source was text
     counts: NDArray[np.int64] | None = None  # (nnz,) how often each transition was seen, where it was learned
+    valuations: Variables | None = None  # the variables, where the source has them apart from the names
+    definitions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # constants, formulas
 
     def __repr__(self) -> str:
         return (
@@ -96,13 +102,50 @@ class MDP:
         return frozen(np.repeat(np.arange(self.n_states), np.diff(self.first_choice)))
 
     @cached_property
-    def variables(self) -> Mapping[str, Variable]:
-        """Variables that the state names give values to, as in ``x=1, y=2``."""
-        return MappingProxyType(read_valuations(self.states))
+    def variables(self) -> Variables:
+        """Variables of the states: their `valuations`, or what names such as ``x=1, y=2`` say."""
+        return MappingProxyType(dict(read_valuations(self.states) if self.valuations is None else self.valuations))
+
+    @cached_property
+    def is_final(self) -> NDArray[np.bool_]:
+        """(S,) states that are never left: their one choice leads back with certainty.
+
+        >>> MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a").is_final
+        array([False,  True])
+        """
+        first, matrix = self.first_choice[:-1], self.transitions
+        alone = (np.diff(self.first_choice) == 1) & (np.diff(matrix.indptr)[first] == 1)
+        return frozen(alone & (matrix.indices[matrix.indptr[first]] == np.arange(self.n_states)))
+
+    def choices(self, state: int) -> range:
+        """Positions of the choices of a state."""
+        return range(int(self.first_choice[state]), int(self.first_choice[state + 1]))
+
+    def successors(self, *, state: int | None = None, choice: int | None = None) -> NDArray[np.int64]:
+        """Positions of the states that a choice may lead to, or that any choice of a state may lead to, sorted.
+
+        >>> mdp = MDP.from_dict({"a": {"go": {"b": 0.5, "a": 0.5}, "stay": "a"}, "b": {}}, initial="a")
+        >>> mdp.successors(choice=0).tolist(), mdp.successors(choice=1).tolist(), mdp.successors(state=0).tolist()
+        ([0, 1], [0], [0, 1])
+        """
+        matrix = self.transitions
+        if choice is not None:
+            return np.asarray(matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]])
+        if state is None:
+            raise TypeError("successors() needs state= or choice=")
+        low, high = matrix.indptr[self.first_choice[state]], matrix.indptr[self.first_choice[state + 1]]
+        return np.unique(matrix.indices[low:high])
+
+    def find(self, name: str) -> int | None:
+        """Position of the state called `name`, without writing out the names of all the others; None if there is none.
+
+        Where states are valuations, the variables may come in any order.
+        """
+        return self.states.find(name) if isinstance(self.states, StateNames) else self.index.get(name)
 
     def state(self, name: str) -> int:
         """Position of the state called `name`, or an error with the nearest name."""
-        found = self.index.get(name)
+        found = self.find(str(name))
         if found is None:
             raise unknown_name("state", str(name), self.states)
         return found
@@ -128,15 +171,19 @@ class MDP:
         [False, True]
         """
         wanted = np.zeros(self.n_states, bool)
-        for name in [target] if isinstance(target, str) else target:
+        words = {**self.definitions, **self.variables}
+        for name in names_of("target", target):
             if name in self.labels:
                 wanted |= self.labels[name]
-            elif name in self.index:
-                wanted[self.index[name]] = True
-            elif is_expression(str(name), self.variables) and (self.variables or '"' in str(name)):
-                wanted |= states_where(str(name), self.variables, self.labels, self.n_states)
+            elif (found := self.find(str(name))) is not None:
+                wanted[found] = True
+            elif is_expression(str(name), words) and (words or '"' in str(name) or name in ("true", "false")):
+                wanted |= states_where(
+                    str(name), self.variables, self.labels, self.n_states, self.definitions, self.find
+                )
             elif self.labels:
-                raise unknown_name("label or state", str(name), [*self.labels, *self.states])
+                known = [*self.labels, *islice(self.states, 20_000)]  # enough for a hint
+                raise unknown_name("label or state", str(name), known)
             else:
                 raise unknown_name("state", str(name), self.states)
         if not wanted.any():
@@ -181,6 +228,60 @@ class MDP:
             counts=None if self.counts is None else self.counts[entries],
         )
 
+    def absorbing(self, ends: NDArray[np.bool_]) -> MDP:
+        """Same model, in which a run ends where it enters one of the states `ends`, a mask ``(S,)``.
+
+        >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {"back": "a"}}, initial="a")
+        >>> mdp.absorbing(mdp.where("b")).actions
+        ('go', '(final)')
+        """
+        first = self.first_choice[:-1][ends]
+        kept = ~ends[self.choice_state]
+        kept[first] = True  # one choice each, to be the self-loop
+        left = self.restricted(kept)
+        matrix, loop = left.transitions, np.zeros(left.n_choices, bool)
+        loop[left.first_choice[:-1][ends]] = True
+        lengths = np.where(loop, 1, np.diff(matrix.indptr))
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        stays = ~np.repeat(loop, np.diff(matrix.indptr))
+        at = np.ones(indptr[-1], bool)
+        at[indptr[:-1][loop]] = False  # where the entries that stay go
+
+        def moved(values: NDArray[Any], looped: Any) -> NDArray[Any]:
+            new = np.empty(len(at), values.dtype)
+            new[at], new[~at] = values[stays], looped
+            return frozen(new)
+
+        return replace(
+            left,
+            transitions=csr_array(
+                (moved(matrix.data, 1.0), moved(matrix.indices, np.flatnonzero(ends)), frozen(indptr)),
+                shape=matrix.shape,
+            ),
+            actions=tuple(FINAL if ended else name for name, ended in zip(left.actions, loop.tolist(), strict=True)),
+            exact=None if left.exact is None else moved(left.exact, Fraction(1)),
+            counts=None if left.counts is None else moved(left.counts, 0),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Fields, without what was computed from them; mappings that only read cannot be pickled."""
+        state = {given.name: getattr(self, given.name) for given in fields(self)}
+        return {name: dict(v) if isinstance(v, MappingProxyType) else v for name, v in state.items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            kept = frozen(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, MappingProxyType(kept) if isinstance(kept, dict) else kept)
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
+            frozen(part)
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
+            frozen(part)
+        matrix = self.transitions  # arrays come back writable
+        held = (matrix.data, matrix.indices, matrix.indptr, self.first_choice, self.exact, self.counts)
+        for array in (*held, *self.labels.values()):
+            if array is not None:
+                frozen(array)
+
     @classmethod
     def from_dict(
         cls,
@@ -193,63 +294,7 @@ class MDP:
 
         A probability is a number, a Fraction, or text such as ``"1/3"``; a lone successor name has probability 1.
         """
-        states = tuple(choices)
-        position = {name: i for i, name in enumerate(states)}
-        if not states:
-            raise ModelError("the model has no states")
-        if initial not in position:
-            raise unknown_name("state", str(initial), states)
-        rows: list[int] = []
-        successors: list[int] = []
-        given: list[Probability] = []
-        actions: list[str] = []
-        counts = np.zeros(len(states), np.int64)
-        for s, (state, enabled) in enumerate(choices.items()):
-            counts[s] = len(enabled)
-            for action, distribution in enabled.items():
-                if isinstance(distribution, str):
-                    distribution = {distribution: 1}  # noqa: PLW2901
-                for successor, probability in distribution.items():
-                    if successor not in position:
-                        raise ModelError(
-                            f"action {action!r} in state {state!r} leads to {successor!r}, which is not a state; "
-                            f'add it (a final state is "{successor}": {{}})'
-                        )
-                    rows.append(len(actions))
-                    successors.append(position[successor])
-                    given.append(probability)
-                actions.append(action)
-        textual = any(isinstance(p, str | Fraction) for p in given)
-        try:
-            exact = (
-                [Fraction(p if isinstance(p, str | Fraction | int) else repr(float(p))) for p in given]
-                if textual
-                else None
-            )
-            probabilities = np.array(exact if exact is not None else given, dtype=float)
-        except (ValueError, TypeError, ZeroDivisionError, OverflowError):
-            k = next(k for k, p in enumerate(given) if not is_number(p))
-            where = place_of(rows[k], np.concatenate([[0], np.cumsum(counts)]), states, actions)
-            to = states[successors[k]]
-            raise ModelError(f"{where} has probability {given[k]!r} of going to {to!r}, which is no number") from None
-        masks = {}
-        for label, members in (labels or {}).items():
-            masks[label] = np.zeros(len(states), bool)
-            for member in [members] if isinstance(members, str) else members:
-                if member not in position:
-                    raise unknown_name("state", str(member), states, f"label {label!r}")
-                masks[label][position[member]] = True
-        return cls.from_triplets(
-            rows,
-            successors,
-            probabilities,
-            first_choice=np.concatenate([[0], np.cumsum(counts)]),
-            states=states,
-            actions=actions,
-            initial=position[initial],
-            labels=masks,
-            exact=exact,
-        )
+        return cls.from_triplets(**triplets_of(choices, initial, labels or {}))
 
     @classmethod
     def from_triplets(
@@ -259,19 +304,26 @@ class MDP:
         probability: ArrayLike,
         *,
         first_choice: ArrayLike,
-        states: Sequence[str],
+        states: Sequence[str] | None = None,
         actions: Sequence[str],
         initial: int,
         labels: Mapping[str, ArrayLike] | None = None,
         exact: Sequence[Fraction] | None = None,
         counts: ArrayLike | None = None,
+        valuations: Variables | None = None,
+        definitions: Mapping[str, str] | None = None,
     ) -> MDP:
         """Check and build: entry `k` says that `choice[k]` leads to `successor[k]` with `probability[k]`.
 
         Duplicate successors are added up, zero probabilities dropped, distributions within 1e-9 of 1 normalised,
-        states without a choice made final. This is the one door through which every model comes in.
+        states without a choice made final. Without `states`, the names are made of the `valuations`, or are numbers.
+        This is the one door through which every model comes in.
         """
-        states, actions = tuple(states), list(actions)
+        if states is None:
+            states = named_by(valuations or {}) or tuple(str(s) for s in range(len(np.asarray(first_choice)) - 1))
+        if not isinstance(states, StateNames):
+            states = tuple(states)
+        actions = list(actions)
         if not states:
             raise ModelError("the model has no states")
         first = np.asarray(first_choice, np.int64)
@@ -308,6 +360,8 @@ class MDP:
             labels=checked_labels(labels or {}, states),
             exact=None if exact_data is None else frozen(exact_data),
             counts=None if entries.counts is None else frozen(entries.counts),
+            valuations=None if valuations is None else checked_valuations(valuations, len(states)),
+            definitions=MappingProxyType(dict(definitions or {})),
         )
 
 

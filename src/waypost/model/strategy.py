@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Strategy:
     modes: tuple[NDArray[np.float64], ...]  # per mode (C,): probability of each choice; sums to 1 in every state
     update: NDArray[np.int64]  # (M, S) mode after entering state s in mode m
     start: int = 0  # mode in the initial state
+    toss: tuple[int, float | Fraction] | None = None  # one toss before the start: another mode, and how likely it is
 
     @property
     def memory(self) -> int:
@@ -48,9 +50,14 @@ class Strategy:
         return len(self.modes)
 
     @property
+    def starts(self) -> tuple[tuple[int, float | Fraction], ...]:
+        """The modes it may start in, each with its probability."""
+        return ((self.start, 1),) if self.toss is None else ((self.start, 1 - self.toss[1]), self.toss)
+
+    @property
     def deterministic(self) -> bool:
-        """Whether every state takes one choice with certainty."""
-        return all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in self.modes)
+        """Whether nothing is tossed, and every state takes one choice with certainty."""
+        return self.toss is None and all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in self.modes)
 
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
@@ -79,6 +86,23 @@ class Strategy:
         return cls(mdp, modes, frozen(update), int(switch[mdp.initial]))
 
     @classmethod
+    def mixed(cls, first: Strategy, second: Strategy, probability: float | Fraction) -> Strategy:
+        """Strategy that tosses once, before the start, and then plays `second` with `probability`, or else `first`.
+
+        >>> from waypost.cases import loan
+        >>> careful = Strategy.from_dict(loan(), {"s0": "Consult", "Consultation": "Apply", "Rework": "Submit"})
+        >>> Strategy.mixed(careful, Strategy.uniform(careful.mdp), 0.25)
+        Strategy(stochastic, memory=2, states=10)
+        """
+        if first.toss or second.toss:
+            raise StrategyError("a strategy that tosses at the start cannot be mixed again")
+        if not 0 < probability < 1:
+            raise StrategyError(f"a toss has a probability strictly between 0 and 1, not {probability}")
+        update = np.concatenate([first.update, second.update + first.memory])
+        toss = (first.memory + second.start, probability)
+        return cls(first.mdp, (*first.modes, *second.modes), frozen(update), first.start, toss)
+
+    @classmethod
     def from_dict(cls, mdp: MDP, given: Mapping[str, Any]) -> Strategy:
         """Read ``{"state": {"action": probability}}``, or one of the forms with memory that `to_dict` writes.
 
@@ -94,11 +118,25 @@ class Strategy:
                 switch[mdp.state(str(name))] = True
             before, after = (_named(mdp, given[part], complete=False) for part in ("before", "after"))
             return cls.one_bit(mdp, before, after, switch)
-        if set(given) == {"start", "modes", "update"} and isinstance(given["start"], int):
+        if set(given) - {"toss"} == {"start", "modes", "update"} and isinstance(given["start"], int):
             update = _updates(mdp, given)
             modes = [_named(mdp, part, complete=False) for part in given["modes"]]
-            return cls(mdp, tuple(modes), frozen(update), int(given["start"]))
+            return cls(mdp, tuple(modes), frozen(update), int(given["start"]), _toss(given.get("toss"), len(modes)))
         return cls.memoryless(mdp, _named(mdp, given, complete=True))
+
+    def reached(self) -> NDArray[np.bool_]:
+        """(M, S) the states that a run can be in under this strategy, mode by mode."""
+        n, rows, columns = self.mdp.n_states, [], []
+        for mode, probabilities in enumerate(self.modes):
+            chain = induced_chain(self.mdp, probabilities).tocoo()
+            rows.append(mode * n + chain.row)
+            columns.append(self.update[mode][chain.col] * n + chain.col)
+        arrows = (np.concatenate(rows), np.concatenate(columns))
+        graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(self.memory * n, self.memory * n))
+        reached = np.zeros(self.memory * n, bool)
+        for mode, _ in self.starts:
+            reached[breadth_first_order(graph, mode * n + self.mdp.initial, return_predecessors=False)] = True
+        return reached.reshape(self.memory, n)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the strategy by name, every state included, so that `from_dict` gives it back."""
@@ -106,11 +144,13 @@ class Strategy:
         if self.memory == 1:
             return named[0]
         names = self.mdp.states
-        if self.memory == 2 and (self.update[1] == 1).all() and self.start == self.update[0, self.mdp.initial]:
+        one_bit = self.memory == 2 and self.toss is None and (self.update[1] == 1).all()
+        if one_bit and self.start == self.update[0, self.mdp.initial]:
             switch = [names[s] for s in np.flatnonzero(self.update[0])]
             return {"switch": switch, "before": named[0], "after": named[1]}
         changes = [{names[s]: int(row[s]) for s in np.flatnonzero(row != mode)} for mode, row in enumerate(self.update)]
-        return {"start": self.start, "modes": named, "update": changes}
+        told = {"start": self.start, "modes": named, "update": changes}
+        return told if self.toss is None else told | {"toss": [self.toss[0], str(self.toss[1])]}
 
 
 def one_hot(mdp: MDP, choice: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -134,6 +174,37 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
     return chain
 
 
+def unfolded_chain(strategy: Strategy) -> csr_array:
+    """(M S, M S) Markov chain of a strategy with memory: state `s` in mode `m` is number ``m S + s``."""
+    n = strategy.mdp.n_states
+    size = strategy.memory * n
+    sources, goals, steps = [], [], []
+    for mode, probabilities in enumerate(strategy.modes):
+        part = induced_chain(strategy.mdp, probabilities).tocoo()
+        source, goal = part.coords
+        sources.append(mode * n + source)
+        goals.append(strategy.update[mode, goal] * n + goal)
+        steps.append(part.data)
+    places = np.concatenate(sources), np.concatenate(goals)
+    return csr_array((np.concatenate(steps), places), shape=(size, size))
+
+
+def unfolded_start(strategy: Strategy) -> NDArray[np.float64]:
+    """(M S,) where the runs of a strategy begin in its `unfolded_chain`, as a distribution."""
+    start = np.zeros(strategy.memory * strategy.mdp.n_states)
+    for mode, chance in strategy.starts:
+        start[mode * strategy.mdp.n_states + strategy.mdp.initial] += float(chance)
+    return start
+
+
+def stopped_chain(chain: csr_array, ends: NDArray[np.bool_]) -> csr_array:
+    """Chain whose `ends` are not left; no arrow of them remains, not even with probability 0."""
+    rows = chain.multiply((~ends)[:, None])
+    found = csr_array(rows)
+    found.eliminate_zeros()
+    return found
+
+
 def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
     """(M, S) the mode after entering a state, from the changes given by name."""
     modes, changes = given["modes"], given["update"]
@@ -150,6 +221,20 @@ def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
     if not 0 <= given["start"] < len(modes):
         raise StrategyError(f"the strategy starts in memory mode {given['start']}, which it does not have")
     return update
+
+
+def _toss(given: Any, modes: int) -> tuple[int, float | Fraction] | None:
+    """Read ``[mode, "probability"]``: a decimal is a float, a quotient exact."""
+    if given is None:
+        return None
+    try:
+        mode, text = given
+        chance: float | Fraction = Fraction(text) if "/" in text else float(text)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise StrategyError('a "toss" is written [number of a mode, "its probability"]') from None
+    if type(mode) is not int or not 0 <= mode < modes or not 0 < chance < 1:
+        raise StrategyError("a toss starts in a mode of the strategy, with a probability strictly between 0 and 1")
+    return mode, chance
 
 
 def _named(mdp: MDP, given: Any, *, complete: bool) -> NDArray[np.float64]:

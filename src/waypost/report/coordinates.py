@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import unknown_name
+from waypost.errors import ModelError, unknown_name
 from waypost.importance.results import Explanation
 from waypost.model import MDP
 
@@ -49,6 +49,35 @@ def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None)
             return found
     found = {s: (int(pair[1]), int(pair[2])) for s, name in enumerate(mdp.states) if (pair := _BARE.match(name))}
     return found if 10 * len(found) >= 9 * mdp.n_states else None
+
+
+def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[str, list[str]]:
+    """Names of the states on each field of a grid, as groups for `waypost.explain`.
+
+    >>> from waypost.cases import gridworld
+    >>> fields_of(gridworld())["column 1, row 7"]
+    ['1,7', '1,7 with the key']
+    """
+    found: dict[str, list[str]] = {}
+    for state, field in needed_coordinates(mdp, coordinates).items():
+        found.setdefault(field_name(field), []).append(mdp.states[state])
+    return found
+
+
+def field_name(field: Field) -> str:
+    """Name of a field as a group of states; models name labels otherwise."""
+    return f"column {field[0]}, row {field[1]}"
+
+
+def needed_coordinates(mdp: MDP, given: Mapping[Any, Field] | None = None) -> Coordinates:
+    """Coordinates of the states, or an error that says how to give them."""
+    places = coordinates_of(mdp, given)
+    if places is None:
+        raise ModelError(
+            "the states of this model carry no coordinates; name them like 'x=3, y=1', "
+            "or give coordinates={state: (x, y)}"
+        )
+    return places
 
 
 def _read(name: str, across: str, down: str) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,26 +24,21 @@ from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
 from waypost.report.html import render_html
 from waypost.report.jsonfile import to_json
-from waypost.report.rows import Row, columns, rows
-from waypost.report.text import Groups, as_markdown, as_text, escape_markdown, summarise
+from waypost.report.palette import Theme
+from waypost.report.planning import PAGES, PICTURES, Picture, shown_picture
+from waypost.report.records import columns, rows
+from waypost.report.text import as_markdown, as_text, escape_markdown, summarise
 from waypost.report.wording import number
 
-Writer = Callable[[Any, int | None, Groups | None], str | bytes]
-
 EXCEL_ROWS = 1_048_575  # below the heading
-PICTURES = {".svg", ".png", ".pdf"}
 
 
 def write_report(
-    explanation: Explanation | Sequence[Explanation],
-    path: str | Path,
-    *,
-    top: int | None = None,
-    groups: Groups | None = None,
+    explanation: Explanation | Sequence[Explanation], path: str | Path, *, ending: str | None = None, **how: Any
 ) -> None:
-    """Write an explanation to a file, in the format that its ending names.
+    """Write an explanation to a file, in the format that its ending names, or that `ending` names.
 
-    Several explanations (several targets of one model) fit into an ``.html`` file only.
+    Everything else is as `render_report` has it.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -52,30 +47,61 @@ def write_report(
     ...
     waypost.errors.FormatError: cannot write 'loan.doc': the ending must be one of .csv .htm ...
     """
-    path = Path(path)
-    make = _WRITERS.get(path.suffix.lower())
-    if make is None:
-        raise FormatError(f"cannot write {str(path)!r}: the ending must be one of {' '.join(sorted(_WRITERS))}")
-    if make is not _html and not isinstance(explanation, Explanation):
-        raise FormatError(f"several targets fit into an .html file only, not into {str(path)!r}")
-    save(path, make(explanation, top, groups))
-
-
-def picture_kind(path: str | Path) -> str:
-    """Kind of picture that a file's ending names.
-
-    >>> picture_kind("loan.svg")
-    'svg'
-    """
-    ending = Path(path).suffix.lower()
-    if ending not in PICTURES:
-        raise FormatError(f"cannot draw {str(path)!r}: the ending must be one of {' '.join(sorted(PICTURES))}")
-    return ending[1:]
-
-
-def save(path: str | Path, content: str | bytes) -> None:
-    """Write a file whole or not at all; what is no character in a name is spelt out."""
+    content = render_report(explanation, ending or ending_of(path), **how)
+    # what is no character in a name is spelt out
     write_bytes(path, content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+
+
+def render_report(
+    explanation: Explanation | Sequence[Explanation],
+    ending: str,
+    *,
+    top: int | None = None,
+    cases: Mapping[str, Sequence[str]] | None = None,
+    picture: Picture = "auto",
+    theme: Theme = "light",
+) -> str | bytes:
+    """Explanation as what a file with this ending holds.
+
+    Parameters
+    ----------
+    explanation
+        One explanation; several, of several targets of one model, fit into a page only.
+    ending
+        Such as ``.csv``; see `waypost.report.files`.
+    top
+        How much is said or drawn; every format has its own default.
+    cases
+        Names of example cases for states of a model that was learned from a log, for a page.
+    picture
+        What pictures show: "graph", "bars", "grid", or the grid where states have coordinates and the graph elsewhere.
+    theme
+        Colours of pictures.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> render_report(explain(loan(), target="Granted"), ".csv", top=1).splitlines()[1]
+    's0,,start,1.0,1.0,1.0,1.0,0.0,0.98'
+    """
+    if ending in PAGES:
+        return render_html(explanation, top=top or 5, cases=cases)
+    if not isinstance(explanation, Explanation):
+        raise FormatError(f"several targets fit into an .html file only, not into a {ending} file")
+    if ending in PICTURES:
+        return _drawn(explanation, ending[1:], picture, top, theme)
+    return _WRITERS[ending_of(f"file{ending}")](explanation, top)
+
+
+def ending_of(path: str | Path, known: Collection[str] = ()) -> str:
+    """Ending of a file, checked to be one that a report is written in (or one of those `known`).
+
+    >>> ending_of("loan.SVG", PICTURES)
+    '.svg'
+    """
+    ending, known = Path(path).suffix.lower(), known or {*_WRITERS, *PAGES, *PICTURES}
+    if ending not in known:
+        raise FormatError(f"cannot write {str(path)!r}: the ending must be one of {' '.join(sorted(known))}")
+    return ending
 
 
 def neutral(text: str) -> str:
@@ -93,18 +119,18 @@ def to_csv(explanation: Explanation, top: int | None = None) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns(explanation))
     for row in rows(explanation, top):
-        writer.writerow([neutral(v) if isinstance(v, str) else _digits(v) for v in row.values()])
+        writer.writerow([neutral(v) if isinstance(v, str) else _plain(v) for v in row.values()])
     return out.getvalue()
 
 
-def to_markdown(explanation: Explanation, top: int | None = None, groups: Groups | None = None) -> str:
+def to_markdown(explanation: Explanation, top: int | None = None) -> str:
     """Explanation as Markdown: the words, then the table."""
     head = columns(explanation)
-    lines = [as_markdown(summarise(explanation, top or 5, groups)), "## Table", ""]
-    lines += ["| " + " | ".join(escape_markdown(name) for name in head) + " |", "|" + " --- |" * 3]
-    lines[-1] += " ---: |" * (len(head) - 3)
+    lines = [as_markdown(summarise(explanation, top or 5)), "## Table", ""]
+    lines += ["| " + " | ".join(map(escape_markdown, head)) + " |"]
+    lines += ["|" + " --- |" * 3 + " ---: |" * (len(head) - 3)]
     for row in rows(explanation, top):
-        cells = [escape_markdown(v) if isinstance(v, str) else escape_markdown(number(v)) for v in row.values()]
+        cells = (escape_markdown(v if isinstance(v, str) else number(v)) for v in row.values())
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -131,19 +157,15 @@ def to_parquet(explanation: Explanation, top: int | None = None) -> bytes:
     arrow = require("pyarrow", "table", "writing Parquet files")
     parquet = require("pyarrow.parquet", "table", "writing Parquet files")
     found = rows(explanation, top)
-    table = arrow.table({name: [_parquet_value(row, name) for row in found] for name in columns(explanation)})
+    table = arrow.table({name: [_plain(row[name]) for row in found] for name in columns(explanation)})
     table = table.replace_schema_metadata({"target": explanation.target, "made by": "waypost"})
     out = io.BytesIO()
     parquet.write_table(table, out)
     return out.getvalue()
 
 
-def _digits(value: Any) -> str:
-    return str(value) if isinstance(value, Fraction) else repr(float(value))
-
-
-def _parquet_value(row: Row, name: str) -> Any:
-    value = row[name]
+def _plain(value: Any) -> Any:
+    """Exact numbers as text, everything else as it is."""
     return str(value) if isinstance(value, Fraction) else value
 
 
@@ -158,27 +180,23 @@ def _excel_cell(openpyxl: Any, sheet: Any, value: Any) -> Any:
     return cell
 
 
-def _html(explanation: Any, top: int | None, groups: Groups | None) -> str:
-    return render_html(explanation, top=top or 5, groups=[groups] if groups else ())
+def _drawn(explanation: Explanation, kind: str, picture: Picture, top: int | None, theme: Theme) -> bytes:
+    from waypost.report.grid import plot_grid
+    from waypost.report.plot import plot_bars, plot_graph, to_bytes
+
+    picture = shown_picture(explanation.mdp, picture)
+    if picture == "bars":
+        return to_bytes(plot_bars(explanation, top=top or 20, theme=theme), kind)
+    if picture == "grid":
+        return to_bytes(plot_grid(explanation, theme=theme), kind)
+    return to_bytes(plot_graph(explanation, top=top or 40, theme=theme), kind)
 
 
-def _picture(kind: str) -> Writer:
-    def make(explanation: Any, top: int | None, _: Groups | None) -> bytes:
-        from waypost.report.plot import plot_graph, to_bytes
-
-        return to_bytes(plot_graph(explanation, top=top or 40), kind)
-
-    return make
-
-
-_WRITERS: dict[str, Writer] = {
-    ".json": lambda explanation, _top, _groups: to_json(explanation),
-    ".csv": lambda explanation, top, _groups: to_csv(explanation, top),
+_WRITERS: dict[str, Callable[[Explanation, int | None], str | bytes]] = {
+    ".json": lambda explanation, _: to_json(explanation),
+    ".csv": to_csv,
     ".md": to_markdown,
-    ".txt": lambda explanation, top, groups: as_text(summarise(explanation, top or 5, groups)),
-    ".xlsx": lambda explanation, top, _groups: to_excel(explanation, top),
-    ".parquet": lambda explanation, top, _groups: to_parquet(explanation, top),
-    ".html": _html,
-    ".htm": _html,
-    **{f".{kind}": _picture(kind) for kind in ("svg", "png", "pdf")},
+    ".txt": lambda explanation, top: as_text(summarise(explanation, top or 5)),
+    ".xlsx": to_excel,
+    ".parquet": to_parquet,
 }

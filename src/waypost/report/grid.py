@@ -11,41 +11,29 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ModelError, require
-from waypost.importance.results import Bounds, Explanation
-from waypost.model import MDP
-from waypost.report.coordinates import Coordinates, Field, coordinates_of, marks_of
-from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import Kind, bounds_at, kind_of, main_scope
-from waypost.report.text import SCOPE_TITLES
-from waypost.report.wording import printable, span
+from waypost.importance.reading import kind_of
+from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.report.canvas import empty_figure
+from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
+from waypost.report.palette import Palette, Theme, matplotlib, palette
+from waypost.report.wording import SCOPE_TITLES, printable, span
 
-TEAL, RED, WHITE = "#2a9d8f", "#c8102e", "#ffffff"
-
-
-def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[Field, list[str]]:
-    """Names of the states on each field, ready for `waypost.group_importance`.
-
-    >>> from waypost.cases import gridworld
-    >>> fields_of(gridworld())[1, 7]
-    ['1,7', '1,7 with the key']
-    """
-    found: dict[Field, list[str]] = {}
-    for state, field in _needed(mdp, coordinates).items():
-        found.setdefault(field, []).append(mdp.states[state])
-    return found
+TEAL, RED, WHITE, GOLD = "#2a9d8f", "#c8102e", "#ffffff", "#f4c430"
+TILE = {"edgecolor": "#4a5057", "linewidth": 0.8}
 
 
 def plot_grid(
     explanation: Explanation,
     *,
     coordinates: Mapping[Any, Field] | None = None,
-    fields: Mapping[Field, Bounds] | None = None,
     scope: str | None = None,
     numbers: bool = False,
     theme: Theme = "light",
 ) -> Any:
     """Gridworld and its heat map, side by side.
+
+    Explained with ``groups=fields_of(mdp)``, a field shows its bounds as a whole; without, the largest bounds among its
+    states, which is the least that the field as a whole can have.
 
     Parameters
     ----------
@@ -53,9 +41,6 @@ def plot_grid(
         What to draw.
     coordinates
         Column and row of each state, by name; read off the names when not given.
-    fields
-        Bounds of each field as a whole, from `waypost.group_importance`; without them a field shows the largest bounds
-        among its states, which is the least that the field as a whole can have.
     scope
         Which bounds to show; the main scope by default.
     numbers
@@ -69,17 +54,16 @@ def plot_grid(
     >>> [axis.get_title() for axis in figure.axes]
     ['gridworld', "importance for 'goal' (any strategy)"]
     """
-    figures = require("matplotlib.figure", "plot", "drawing")
-    mdp, scope = explanation.mdp, scope or main_scope(explanation)
-    places = _needed(mdp, coordinates)
-    worth = dict(fields) if fields is not None else _strongest(explanation, places, scope)
+    mdp, scope = explanation.mdp, scope or explanation.main_scope
+    places = needed_coordinates(mdp, coordinates)
+    worth = _worth(explanation, places, scope)
     colours = palette(theme)
     xs, ys = zip(*places.values(), strict=True)
     frame = (min(xs), max(xs), min(ys), max(ys))
     wide, high = frame[1] - frame[0] + 1, frame[3] - frame[2] + 1
     tile = min(0.62, 6 / max(wide, high))
     size = (2 * wide * tile + 0.5, high * tile + 0.9)
-    figure = figures.Figure(figsize=size, facecolor=colours.paper, layout="constrained")
+    figure = empty_figure(figsize=size, facecolor=colours.paper, layout="constrained")
     world, heat = figure.subplots(1, 2)
     _tiles(world, explanation, places, frame)
     target = printable(explanation.target, 30)
@@ -90,37 +74,28 @@ def plot_grid(
     return figure
 
 
-def _needed(mdp: MDP, coordinates: Mapping[Any, Field] | None) -> Coordinates:
-    places = coordinates_of(mdp, coordinates)
-    if places is None:
-        raise ModelError(
-            "the states of this model carry no coordinates; name them like 'x=3, y=1', "
-            "or give coordinates={state: (x, y)}"
-        )
-    return places
-
-
-def _strongest(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
+def _worth(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
+    groups = {field: explanation.groups.get(field_name(field)) for field in places.values()}
+    if all(groups.values()):
+        return {field: bounds[scope] for field, bounds in groups.items() if bounds}
     found: dict[Field, Bounds] = {}
     for k, state in enumerate(explanation.asked.tolist()):
         if state in places:
-            bounds, known = bounds_at(explanation, scope, k), found.get(places[state], Bounds(0, 0))
+            bounds, known = explanation.scopes[scope].at(k), found.get(places[state], Bounds(0, 0))
             found[places[state]] = Bounds(max(known.lower, bounds.lower), max(known.upper, bounds.upper))
     return found
 
 
 def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tuple[int, int, int, int]) -> None:
     """Draw the world: dark floor, orange lava, the goal's green, the key, the door, and the agent's red triangle."""
-    patches = require("matplotlib.patches", "plot", "drawing")
+    patches = matplotlib("patches")
     floor = set(places.values())
     marks = marks_of(explanation, places)
     for y in range(frame[2], frame[3] + 1):
         for x in range(frame[0], frame[1] + 1):
             mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
             fill = {"lava": "#ff8c1a", "goal": "#35a853", "wall": "#8d949b"}.get(mark, "#14171a")
-            axis.add_patch(
-                patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="#4a5057", linewidth=0.8)
-            )
+            axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
             if mark == "lava":
                 across = np.linspace(x - 0.38, x + 0.38, 30)
                 for shift in (-0.2, 0.02, 0.24):
@@ -136,44 +111,33 @@ def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tupl
 
 
 def _key(axis: Any, patches: Any, x: int, y: int) -> None:
-    gold = "#f4c430"
-    axis.add_patch(patches.Circle((x + 0.05, y - 0.2), 0.15, fill=False, edgecolor=gold, linewidth=2.4))
-    axis.plot([x + 0.05, x + 0.05], [y - 0.05, y + 0.34], color=gold, linewidth=2.4)
+    axis.add_patch(patches.Circle((x + 0.05, y - 0.2), 0.15, fill=False, edgecolor=GOLD, linewidth=2.4))
+    axis.plot([x + 0.05, x + 0.05], [y - 0.05, y + 0.34], color=GOLD, linewidth=2.4)
     for shift in (0.18, 0.32):
-        axis.plot([x - 0.13, x + 0.05], [y + shift, y + shift], color=gold, linewidth=2.4)
+        axis.plot([x - 0.13, x + 0.05], [y + shift, y + shift], color=GOLD, linewidth=2.4)
 
 
 def _door(axis: Any, patches: Any, x: int, y: int) -> None:
-    gold = "#f4c430"
     axis.add_patch(
-        patches.Rectangle((x - 0.36, y - 0.4), 0.72, 0.8, facecolor="#5a4300", edgecolor=gold, linewidth=1.8)
+        patches.Rectangle((x - 0.36, y - 0.4), 0.72, 0.8, facecolor="#5a4300", edgecolor=GOLD, linewidth=1.8)
     )
-    axis.add_patch(patches.Circle((x + 0.2, y), 0.07, facecolor=gold))
+    axis.add_patch(patches.Circle((x + 0.2, y), 0.07, facecolor=GOLD))
 
 
 def _overlay(axis: Any, worth: Mapping[Field, Bounds], floor: Iterable[Field], *, numbers: bool) -> None:
-    patches = require("matplotlib.patches", "plot", "drawing")
+    patches = matplotlib("patches")
     for x, y in dict.fromkeys(floor):
         bounds = worth.get((x, y))
-        style: dict[str, Any] = {"facecolor": "#8d949b"}
-        if bounds is not None:
-            style = _look(bounds)
-        axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, edgecolor="#4a5057", linewidth=0.8, **style))
+        style = {"facecolor": "#8d949b"} if bounds is None else _look(bounds)
+        axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, **TILE, **style))
         if numbers and bounds is not None:
             ink = "#ffffff" if kind_of(bounds) is Kind.DETRIMENTAL else "#101418"
-            axis.text(
-                x,
-                y,
-                span(bounds.lower, bounds.upper).replace(" to ", "\nto "),
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize=6,
-            )
+            text = span(bounds).replace(" to ", "\nto ")
+            axis.text(x, y, text, ha="center", va="center", color=ink, fontsize=6)
 
 
 def _look(bounds: Bounds) -> dict[str, Any]:
-    colors = require("matplotlib.colors", "plot", "drawing")
+    colors = matplotlib("colors")
     kind = kind_of(bounds)
     if kind is Kind.INDISPENSABLE:
         return {"facecolor": WHITE}
@@ -195,22 +159,10 @@ def _dress(axis: Any, title: str, frame: tuple[int, int, int, int], colours: Pal
 
 
 def _legend(figure: Any, worth: Mapping[Field, Bounds], colours: Palette) -> None:
-    patches = require("matplotlib.patches", "plot", "drawing")
-    entries = [
-        ("indispensable (1)", Bounds(1, 1)),
-        ("optional (up to 1)", Bounds(0, 1)),
-        ("to avoid (0)", Bounds(0, 0)),
-    ]
-    handles = [
-        patches.Patch(label=label, edgecolor="#4a5057", linewidth=0.8, **_look(bounds)) for label, bounds in entries
-    ]
+    patches = matplotlib("patches")
+    entries = {"indispensable (1)": Bounds(1, 1), "optional (up to 1)": Bounds(0, 1), "to avoid (0)": Bounds(0, 0)}
+    handles = [patches.Patch(label=label, **TILE, **_look(bounds)) for label, bounds in entries.items()]
     if any(bounds.upper != 1 and kind_of(bounds) is not Kind.DETRIMENTAL for bounds in worth.values()):
         handles.insert(2, patches.Patch(label="optional (up to 0.3)", edgecolor="#4a5057", **_look(Bounds(0, 0.3))))
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=len(handles),
-        frameon=False,
-        fontsize=8,
-        labelcolor=colours.ink,
-    )
+    look = {"frameon": False, "fontsize": 8, "labelcolor": colours.ink}
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **look)

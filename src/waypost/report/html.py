@@ -17,10 +17,10 @@ import numpy as np
 
 from waypost.errors import ModelError
 from waypost.importance.results import Explanation
+from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
-from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
-from waypost.report.text import SCOPE_TITLES, Groups, kind_counts, summarise
-from waypost.report.wording import number, printable, span
+from waypost.report.text import kind_counts, summarise
+from waypost.report.wording import SCOPE_TITLES, number, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "main.js")
@@ -31,7 +31,6 @@ def render_html(
     *,
     coordinates: Mapping[Any, tuple[int, int]] | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
-    groups: Sequence[Groups] = (),
     top: int = 5,
 ) -> str:
     """Self-contained page for one explanation, or for several targets of the same model.
@@ -39,13 +38,12 @@ def render_html(
     Parameters
     ----------
     explanations
-        One explanation, or one per target, all of the same model and the same states.
+        One explanation, or one per target, all of the same model and the same states; `waypost.report.needs` says what
+        `waypost.explain` must be asked for so that the page can show all it is able to.
     coordinates
         Where each state stands on a grid; read off names such as ``x=3, y=1`` when not given.
     cases
         Names of example cases for states of a model that was learned from a log.
-    groups
-        Per explanation, the bounds of labels that several states share; see `waypost.report.summarise`.
     top
         Lines per section of the summary.
 
@@ -61,9 +59,8 @@ def render_html(
     mdp = several[0].mdp
     if any(e.mdp is not mdp or not np.array_equal(e.asked, several[0].asked) for e in several):
         raise ModelError("the targets of one page must be explained on the same model and the same states")
-    shared = [*groups, *[{}] * (len(several) - len(groups))]
-    summaries = [summarise(explanation, top, found) for explanation, found in zip(several, shared, strict=True)]
     template = _environment().get_template("page.html")
+    summaries = [summarise(explanation, top) for explanation in several]
     page: str = template.render(
         title=printable(summaries[0].title),
         version=version("waypost"),
@@ -100,20 +97,16 @@ def _asset(name: str) -> str:
 
 def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
-    mdp = explanation.mdp
-    order = ranking(explanation).tolist()
-    scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    read, labels = kinds(explanation), labels_by_state(mdp)
+    mdp, labels = explanation.mdp, labels_by_state(explanation.mdp)
     rows = []
-    for position in order[:LISTED]:
+    for position in explanation.ranking[:LISTED].tolist():
         state = int(explanation.asked[position])
-        bounds = [bounds_at(explanation, scope, position) for scope in scopes]
         rows.append(
             {
                 "name": printable(mdp.states[state]),
                 "labels": printable(", ".join(labels[state])),
-                "kind": read[position].value,
-                "values": [span(b.lower, b.upper) for b in bounds],
+                "kind": explanation.kinds[position].value,
+                "values": [span(bounds) for bounds in explanation.at(position).values()],
             }
         )
     return {
@@ -122,8 +115,8 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
         "target": printable(explanation.target),
         "best": number(explanation.reachability.upper),
         "worst": number(explanation.reachability.lower),
-        "headings": [SCOPE_TITLES.get(scope, "of all runs").capitalize() for scope in scopes],
+        "headings": [SCOPE_TITLES[part].capitalize() for part in explanation.parts],
         "rows": rows,
         "labelled": bool(mdp.labels),
-        "left_out": len(order) - len(rows),
+        "left_out": len(explanation) - len(rows),
     }

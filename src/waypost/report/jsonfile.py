@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from waypost.importance.results import Bounds, Explanation, Number, StateImportance
+from waypost.importance.results import Explanation, Number, PathImportance
 
 FORMAT = 1
 
@@ -36,23 +37,17 @@ def to_json(explanation: Explanation) -> str:
     ...
     """
     mdp = explanation.mdp
-    parts: dict[str, StateImportance] = dict(explanation.scopes)
-    if explanation.absolute is not None:
-        parts["absolute"] = explanation.absolute
-    bounds = {name: list(part.to_dict().values()) for name, part in parts.items()}
     document = {
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
         "initial": mdp.states[mdp.initial],
-        "reachability": {
-            "min": json_number(explanation.reachability.lower),
-            "max": json_number(explanation.reachability.upper),
-        },
+        "reachability": numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
         "states": [
             {
                 "name": mdp.states[s],
                 "labels": list(mdp.labels_of(int(s))),
-                **{name: _bounds(found[k]) for name, found in bounds.items()},
+                **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **_whatifs(explanation, k),
             }
             for k, s in enumerate(explanation.asked)
         ],
@@ -60,10 +55,26 @@ def to_json(explanation: Explanation) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def json_number(value: Number) -> float | str:
-    """Write a number as JSON has it, or a fraction as text."""
-    return str(value) if isinstance(value, Fraction) else float(value)
+def paths_to_json(answers: Sequence[PathImportance]) -> str:
+    """Importance of one path in one or several scopes, as a JSON document."""
+    first = answers[0]
+    document: dict[str, Any] = {"format": FORMAT, "target": first.target, "path": list(first.path)}
+    document |= {answer.scope: numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
+    document["reachability"] = numbers(max=first.reachability, following=first.reachability_following)
+    return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def _bounds(bounds: Bounds) -> dict[str, Any]:
-    return {"lower": json_number(bounds.lower), "upper": json_number(bounds.upper)}
+def _whatifs(explanation: Explanation, k: int) -> dict[str, Any]:
+    """Success after and without a state, where it is known."""
+    known = explanation.whatifs
+    if known is None:
+        return {}
+    return {
+        "after": numbers(lower=known.after_lower[k], upper=known.after_upper[k]),
+        **numbers(without=known.without[k]),
+    }
+
+
+def numbers(**numbers: Number) -> dict[str, float | str]:
+    """Numbers as JSON has them, fractions as text."""
+    return {name: str(x) if isinstance(x, Fraction) else float(x) for name, x in numbers.items()}

@@ -13,7 +13,8 @@ from typing import Literal
 
 Point = tuple[float, float]
 Direction = Literal["wide", "tall"]
-Engine = Literal["auto", "graphviz", "layers"]
+DIRECTIONS: tuple[Direction, ...] = ("wide", "tall")
+LayoutEngine = Literal["auto", "graphviz", "layers"]
 
 GAP = 34.0  # between neighbours of a layer
 STEP = 70.0  # between layers, for the arrows and their labels
@@ -34,7 +35,7 @@ def place(
     arrows: Sequence[tuple[int, int]],
     *,
     direction: Direction = "wide",
-    engine: Engine = "auto",
+    engine: LayoutEngine = "auto",
 ) -> Layout:
     """Place nodes of the given sizes so that arrows run forward; node 0 comes first.
 

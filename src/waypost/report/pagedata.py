@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.importance.results import Explanation, Number
+from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
+from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
-from waypost.report.layout import Layout, place
-from waypost.report.reading import Kind, addition, captions, kinds, ranking
-from waypost.report.view import View, important_part, reached_by
+from waypost.report.layout import DIRECTIONS, Layout, place
+from waypost.report.names import addition, captions
+from waypost.report.view import View, important_part
 
-WITNESSED = (12, 60)  # states whose witness strategies are in the page: of a large model, of a small one
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
-TRANSITIONS = 200_000  # a larger model stays outside; its pictures and numbers are in
-STATES = 60_000  # of a model with more states, the most important are in
 
 
 def page_data(
@@ -34,7 +32,7 @@ def page_data(
     called = captions(mdp)
     actions = list(dict.fromkeys(mdp.actions))
     numbered = {name: k for k, name in enumerate(actions)}
-    whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= TRANSITIONS
+    whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= planning.TRANSITIONS
     used = range(mdp.n_choices) if whole else sorted({c for view in views for edge in view.edges for c in edge.choices})
     asked = [state for state in several[0].asked.tolist() if state in at]
     return {
@@ -58,9 +56,9 @@ def page_data(
 
 def _kept(several: Sequence[Explanation], views: Sequence[View]) -> list[int]:
     mdp = several[0].mdp
-    if mdp.n_states <= STATES:
+    if mdp.n_states <= planning.STATES:
         return list(range(mdp.n_states))
-    best = [state for e in several for state in e.asked[ranking(e)][: STATES // 3].tolist()]
+    best = [state for e in several for state in e.asked[e.ranking][: planning.STATES // 3].tolist()]
     return sorted({*best, *(state for view in views for state in view.states)})
 
 
@@ -75,21 +73,24 @@ def _model(mdp: MDP) -> dict[str, Any]:
 
 
 def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: bool) -> dict[str, Any]:
-    read, every = kinds(explanation), list(Kind)
+    read, every = explanation.kinds, list(Kind)
     inside = [k for k, state in enumerate(explanation.asked.tolist()) if state in at]
     position = {k: new for new, k in enumerate(inside)}
-    results = dict(explanation.scopes)
-    exact = {name: [_fractions(r.lower), _fractions(r.upper)] for name, r in results.items() if r.exact}
-    absolute = explanation.absolute
+
+    def numbers(result: StateImportance) -> list[list[float | int]]:
+        return [[compact(values[k]) for k in inside] for values in (result.lower, result.upper)]
+
+    scopes, absolute = explanation.scopes.items(), explanation.absolute
+    exact = {name: [[*map(str, values)] for values in (r.lower, r.upper)] for name, r in scopes if r.exact}
     return {
         "name": explanation.target,
         "states": [at[s] for s in np.flatnonzero(explanation.target_states).tolist() if s in at],
-        "reach": [compact(explanation.reachability.lower), compact(explanation.reachability.upper)],
-        "scopes": {name: [_numbers(r.lower, inside), _numbers(r.upper, inside)] for name, r in results.items()},
-        "absolute": None if absolute is None else [_numbers(absolute.lower, inside), _numbers(absolute.upper, inside)],
-        "exact": exact if whole and len(inside) <= STATES // 6 else None,
+        "reach": [compact(value) for value in explanation.reachability],
+        "scopes": {name: numbers(result) for name, result in scopes},
+        "absolute": None if absolute is None else numbers(absolute),
+        "exact": exact if whole and len(inside) <= planning.STATES // 6 else None,
         "kinds": [every.index(read[k]) for k in inside],
-        "order": [position[k] for k in ranking(explanation).tolist() if k in position],
+        "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(explanation, view, at),
     }
@@ -107,38 +108,26 @@ def compact(value: Number) -> float | int:
     return min(max(short, 1e-300), 0.9999999999999)
 
 
-def _numbers(values: NDArray[Any], inside: Sequence[int]) -> list[float | int]:
-    return [compact(values[k]) for k in inside]
-
-
-def _fractions(values: NDArray[Any]) -> list[str]:
-    return [str(value) for value in values]
-
-
 def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:
-    """Witness strategies of the most important states, as lists of choices where there is a choice."""
+    """Witness strategies that the explanation carries, as lists of choices where there is a choice."""
     found: dict[int, dict[str, list[Any]]] = {}
     budget = WITNESS_ENTRIES
-    few, many = WITNESSED
-    states = min(many, max(few, TRANSITIONS // explanation.mdp.transitions.nnz))
-    for position in ranking(explanation)[:states].tolist():
-        state = int(explanation.asked[position])
-        name = explanation.mdp.states[state]
-        packed = {}
-        for scope, result in explanation.scopes.items():
-            if result.find_witness is not None:
-                packed[scope] = [_packed(result.witness(name, "lower")), _packed(result.witness(name, "upper"))]
+    for name in dict.fromkeys(name for witnesses in explanation.witnesses.values() for name in witnesses):
+        packed = {
+            scope: [_packed(strategy) for strategy in witnesses[name]]
+            for scope, witnesses in explanation.witnesses.items()
+            if name in witnesses
+        }
         budget -= sum(len(mode) for pair in packed.values() for strategy in pair for mode in strategy["modes"])
         if budget < 0:
             break
-        found[state] = packed
+        found[explanation.mdp.index[name]] = packed
     return found
 
 
 def _packed(strategy: Strategy) -> dict[str, Any]:
     """Choices of a strategy in the states that have several and can be reached, and when its mode changes."""
-    reached = reached_by(strategy)
-    modes = zip(strategy.modes, reached, strict=True)
+    modes = zip(strategy.modes, strategy.reached(), strict=True)
     update = [
         [[s, int(row[s])] for s in np.flatnonzero(row != mode).tolist()] for mode, row in enumerate(strategy.update)
     ]
@@ -158,10 +147,7 @@ def _choices(mdp: MDP, probabilities: NDArray[np.float64], reached: NDArray[np.b
 def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[str, Any]:
     called = captions(explanation.mdp)
     sizes = [node_size(called[s], explanation.mdp.states[s]) for s in view.states]
-    node = {state: k for k, state in enumerate(view.states)}
-    # an arrow from a state to itself says nothing that the list of its steps does not say
-    edges = [edge for edge in view.edges if edge.source != edge.target]
-    arrows = [(node[edge.source], node[edge.target]) for edge in edges]
+    edges, arrows = view.drawn
     return {
         "states": [at[s] for s in view.states],
         "sizes": sizes,
@@ -169,8 +155,7 @@ def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[
             {"s": at[e.source], "t": at[e.target], "c": e.choices, "p": [compact(p) for p in e.probabilities]}
             for e in edges
         ],
-        "wide": _geometry(place(sizes, arrows, direction="wide")),
-        "tall": _geometry(place(sizes, arrows, direction="tall")),
+        **{way: _geometry(place(sizes, arrows, direction=way)) for way in DIRECTIONS},
     }
 
 

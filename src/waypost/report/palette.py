@@ -10,6 +10,11 @@ from waypost.errors import NameUnknownError, require
 Theme = Literal["light", "dark"]
 
 
+def matplotlib(part: str) -> Any:
+    """Part of matplotlib, or an error that says how to get it."""
+    return require(f"matplotlib.{part}", "plot", "drawing")
+
+
 @dataclass(frozen=True)
 class Palette:
     """The colours of one theme; `ramp` runs from importance 0 to 1 and changes in lightness throughout."""
@@ -25,7 +30,7 @@ class Palette:
 
     def colours(self) -> Any:
         """Return the ramp as a matplotlib colour map."""
-        colors = require("matplotlib.colors", "plot", "drawing")
+        colors = matplotlib("colors")
         return colors.LinearSegmentedColormap.from_list("waypost", self.ramp)
 
 

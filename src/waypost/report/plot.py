@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from waypost.errors import NameUnknownError, require
-from waypost.importance.results import Explanation, Side
+from waypost.importance.results import Explanation, Kind
 from waypost.model import Strategy
-from waypost.report.layout import Direction, Engine, Layout, Point, place
-from waypost.report.palette import Palette, Theme, palette
-from waypost.report.reading import Kind, addition, bounds_at, captions, kinds, main_scope, ranking
-from waypost.report.text import SCOPE_TITLES
+from waypost.report.canvas import empty_figure
+from waypost.report.layout import Direction, Layout, LayoutEngine, Point, place
+from waypost.report.names import addition, captions
+from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.view import Edge, important_part
-from waypost.report.wording import number, printable
+from waypost.report.wording import SCOPE_TITLES, number, printable
 
 Colour = Literal["lower", "upper", "width"]
 Curve = tuple[Point, ...]
@@ -26,10 +28,9 @@ Curve = tuple[Point, ...]
 
 def to_bytes(figure: Any, kind: str = "svg") -> bytes:
     """Figure as SVG, PNG or PDF; the same figure always gives the same SVG."""
-    matplotlib = require("matplotlib", "plot", "drawing")
-    out = io.BytesIO()
+    settings, out = {"svg.hashsalt": "waypost", "svg.fonttype": "none"}, io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "waypost", "svg.fonttype": "none"}):
+    with warnings.catch_warnings(), require("matplotlib", "plot", "drawing").rc_context(settings):
         warnings.filterwarnings("ignore", "Glyph .* missing from")  # a name's emoji becomes a box, not a warning
         figure.savefig(
             out, format=kind, metadata=undated, dpi=160, bbox_inches="tight", facecolor=figure.get_facecolor()
@@ -42,13 +43,14 @@ def plot_graph(
     *,
     scope: str | None = None,
     colour: Colour = "upper",
-    witness: tuple[str, Side] | None = None,
+    strategy: Strategy | None = None,
+    run: Sequence[str] = (),
     top: int = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
-    engine: Engine = "auto",
+    engine: LayoutEngine = "auto",
 ) -> Any:
-    """Process graph coloured by importance; arrows as wide as they are likely under a witness.
+    """Process graph coloured by importance; arrows as wide as they are likely under a strategy.
 
     Parameters
     ----------
@@ -58,8 +60,10 @@ def plot_graph(
         Which bounds colour the states; the main scope by default.
     colour
         The "lower" or "upper" bound, or their distance, "width".
-    witness
-        A state and a side: arrows are drawn by their probability under the strategy that attains this bound.
+    strategy
+        Arrows are drawn by their probability under it: a witness, say, or what was observed.
+    run
+        State, action, state, ...: instead, the arrows of this run stand out.
     top
         States to show, most important first.
     theme, direction, engine
@@ -67,25 +71,28 @@ def plot_graph(
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
-    >>> figure = plot_graph(explain(loan(), target="Granted"), witness=("Consultation", "lower"), scope="optimal")
+    >>> explanation = explain(loan(), target="Granted")
+    >>> witness = explanation.scopes["optimal"].witness("Consultation", "lower")
+    >>> figure = plot_graph(explanation, scope="optimal", strategy=witness)
     >>> [axis.get_label() for axis in figure.axes]
     ['graph', '<colorbar>']
     """
-    scope = scope or main_scope(explanation)
+    scope = scope or explanation.main_scope
     if scope not in explanation.scopes:
         raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
     view = important_part(explanation, top)
-    edges = [edge for edge in view.edges if edge.source != edge.target]
+    edges, arrows = view.drawn
     called = captions(explanation.mdp)
     sizes = [(26.0 + 7.6 * min(len(printable(called[s])), 22), 34.0) for s in view.states]
-    node = {state: k for k, state in enumerate(view.states)}
-    layout = place(sizes, [(node[e.source], node[e.target]) for e in edges], direction=direction, engine=engine)
+    layout = place(sizes, arrows, direction=direction, engine=engine)
     colours = palette(theme)
     figure, axis = _canvas(layout, colours)
     sheet = _Sheet(axis, explanation, scope, colour, colours)
-    strategy = explanation.scopes[scope].witness(*witness) if witness else None
+    followed = {(explanation.mdp.state(s), explanation.mdp.state(y)) for s, y in pairwise(run[::2])}
     for edge, curve in zip(edges, layout.curves, strict=True):
-        sheet.edge(edge, curve, _taken(strategy, edge) if strategy and not edge.hidden else None, len(edges) <= 40)
+        weight = _taken(strategy, edge) if strategy and not edge.hidden else None
+        weight = float((edge.source, edge.target) in followed) if followed else weight
+        sheet.edge(edge, curve, weight, len(edges) <= 40)
     for state, size, centre in zip(view.states, sizes, layout.centres, strict=True):
         sheet.node(state, size, centre)
     sheet.legend(figure)
@@ -93,10 +100,9 @@ def plot_graph(
 
 
 def _canvas(layout: Layout, colours: Palette) -> tuple[Any, Any]:
-    figures = require("matplotlib.figure", "plot", "drawing")
     margin = 26.0
     width, height = layout.width + 2 * margin, layout.height + 2 * margin
-    figure = figures.Figure(figsize=(max(width / 90, 4.5), max(height / 90, 1.6)), facecolor=colours.paper)
+    figure = empty_figure(figsize=(max(width / 90, 4.5), max(height / 90, 1.6)), facecolor=colours.paper)
     axis = figure.add_axes((0, 0.0, 1, 1), label="graph")
     axis.set_xlim(-margin, layout.width + margin)
     axis.set_ylim(layout.height + margin, -margin)
@@ -120,30 +126,20 @@ class _Sheet:
         return {int(s): k for k, s in enumerate(self.explanation.asked)}
 
     @cached_property
-    def read(self) -> tuple[Kind, ...]:
-        return kinds(self.explanation)
-
-    @cached_property
     def called(self) -> list[str]:
         return captions(self.explanation.mdp)
 
     def edge(self, edge: Edge, curve: Curve, weight: float | None, labelled: bool) -> None:
         """Draw an arrow; with a weight, as wide as it is likely."""
-        patches, paths = require("matplotlib.patches", "plot", "drawing"), require("matplotlib.path", "plot", "drawing")
+        patches, paths = matplotlib("patches"), matplotlib("path")
         mdp, colours = self.explanation.mdp, self.colours
         faint = 0.35 if weight == 0 else 1.0
+        path = paths.Path(curve, [paths.Path.MOVETO, *[paths.Path.CURVE4] * (len(curve) - 1)])
+        look: dict[str, Any] = {"linestyle": (0, (1, 3)) if edge.hidden else "-", "shrinkA": 0, "shrinkB": 0}
+        look |= {"color": colours.ramp[-1], "linewidth": 0.8 + 3.2 * weight} if weight else {"color": colours.line}
+        arrow = "-|>,head_width=2.6,head_length=5"
         self.axis.add_patch(
-            patches.FancyArrowPatch(
-                path=paths.Path(curve, [paths.Path.MOVETO, *[paths.Path.CURVE4] * (len(curve) - 1)]),
-                arrowstyle="-|>,head_width=2.6,head_length=5",
-                color=colours.ramp[-1] if weight else colours.line,
-                linewidth=0.8 + 3.2 * weight if weight else 1.0,
-                linestyle=(0, (1, 3)) if edge.hidden else "-",
-                alpha=faint,
-                shrinkA=0,
-                shrinkB=0,
-                zorder=1,
-            )
+            patches.FancyArrowPatch(path=path, arrowstyle=arrow, alpha=faint, zorder=1, **({"linewidth": 1.0} | look))
         )
         text = _edge_text(mdp.actions, bool(np.diff(mdp.first_choice)[edge.source] > 1), edge)
         if labelled and text:
@@ -155,27 +151,26 @@ class _Sheet:
     def node(self, state: int, size: Point, centre: Point) -> None:
         """Draw a state: filled by its number, framed by its kind."""
         colours, k = self.colours, self.position.get(state)
-        value = None if k is None else value_of(self.explanation, self.scope, self.colour, k)
-        kind = None if k is None else self.read[k]
+        value = None if k is None else self._value(k)
+        kind = None if k is None else self.explanation.kinds[k]
         if kind in {Kind.INDISPENSABLE, Kind.START, Kind.TARGET}:
             ring = colours.ramp[-1] if kind is Kind.INDISPENSABLE else colours.good
             self._box(size, centre, 4, facecolor="none", edgecolor=ring, linewidth=1.2)
-        avoid = kind is Kind.DETRIMENTAL
-        self._box(
-            size,
-            centre,
-            0,
-            facecolor=colours.paper if value is None else colours.colours()(value),
-            edgecolor=colours.warn if avoid else colours.line,
-            linewidth=1.2 if avoid else 0.8,
-            linestyle="--" if avoid else "-",
-        )
+        fill = colours.paper if value is None else colours.colours()(value)
+        avoid = {"edgecolor": colours.warn, "linewidth": 1.2, "linestyle": "--"}
+        plain = {"edgecolor": colours.line, "linewidth": 0.8, "linestyle": "-"}
+        self._box(size, centre, 0, facecolor=fill, **(avoid if kind is Kind.DETRIMENTAL else plain))
         ink = colours.on_high if value is not None and value > 0.6 else colours.ink
         style = {"ha": "center", "va": "center", "fontsize": 8.5, "zorder": 4, "color": ink}
         self.axis.text(*centre, printable(self.called[state], 22), parse_math=False, **style)
 
+    def _value(self, position: int) -> float:
+        """Return the number that colours a state."""
+        lower, upper = map(float, self.explanation.scopes[self.scope].at(position))
+        return {"lower": lower, "upper": upper, "width": upper - lower}[self.colour]
+
     def _box(self, size: Point, centre: Point, grow: float, **style: Any) -> None:
-        patches = require("matplotlib.patches", "plot", "drawing")
+        patches = matplotlib("patches")
         (w, h), (x, y) = size, centre
         corner, shape = (x - w / 2 - grow, y - h / 2 - grow), f"round,pad=0,rounding_size={7 + grow}"
         self.axis.add_patch(
@@ -184,27 +179,17 @@ class _Sheet:
 
     def legend(self, figure: Any) -> None:
         """Draw the scale, with its unit, and say what the frames mean."""
-        colors, cm = require("matplotlib.colors", "plot", "drawing"), require("matplotlib.cm", "plot", "drawing")
+        colors, cm = matplotlib("colors"), matplotlib("cm")
         colours = self.colours
-        bar = figure.colorbar(
-            cm.ScalarMappable(colors.Normalize(0, 1), colours.colours()),
-            ax=self.axis,
-            orientation="horizontal",
-            fraction=0.03,
-            pad=0.04,
-            aspect=38,
-            shrink=0.5,
-        )
+        scale = cm.ScalarMappable(colors.Normalize(0, 1), colours.colours())
+        place_of_bar = {"orientation": "horizontal", "fraction": 0.03, "pad": 0.04, "aspect": 38, "shrink": 0.5}
+        bar = figure.colorbar(scale, ax=self.axis, **place_of_bar)
         bar.set_ticks([0, 0.5, 1], labels=["0", "0.5", "1"])
         what = "width of the bounds" if self.colour == "width" else f"importance, {self.colour} bound"
         target = printable(self.explanation.target, 40)
-        bar.set_label(
-            f"{what} ({SCOPE_TITLES[self.scope]}): share of the runs that reach {target}\n"
-            "double line: indispensable, start or target; dashed: to avoid",
-            color=colours.soft,
-            fontsize=8,
-            parse_math=False,
-        )
+        said = f"{what} ({SCOPE_TITLES[self.scope]}): share of the runs that reach {target}\n"
+        said += "double line: indispensable, start or target; dashed: to avoid"
+        bar.set_label(said, color=colours.soft, fontsize=8, parse_math=False)
         bar.ax.tick_params(colors=colours.soft, labelsize=8)
         bar.outline.set_edgecolor(colours.line)
 
@@ -220,10 +205,9 @@ def _taken(strategy: Strategy, edge: Edge) -> float:
 def _edge_text(actions: tuple[str, ...], chosen: bool, edge: Edge) -> str:
     parts = []
     for choice, probability in list(zip(edge.choices, edge.probabilities, strict=True))[:2]:
-        words = ([printable(actions[choice], 18)] if chosen else []) + (
-            [number(probability)] if probability != 1 else []
-        )
-        parts += [" ".join(words)] if words else []
+        action = printable(actions[choice], 18) if chosen else ""
+        words = f"{action} {number(probability)}" if probability != 1 else action
+        parts += [words.strip()] if words else []
     more = [f"+{len(edge.choices) - 2}"] if len(edge.choices) > 2 else []
     return ", ".join(parts + more)
 
@@ -235,14 +219,6 @@ def _middle(curve: Curve) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def value_of(explanation: Explanation, scope: str, colour: Colour, position: int) -> float:
-    """Return the number that colours a state."""
-    bounds = bounds_at(explanation, scope, position)
-    if colour == "width":
-        return float(bounds.upper) - float(bounds.lower)
-    return float(bounds.lower if colour == "lower" else bounds.upper)
-
-
 def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light") -> Any:
     """Intervals of the most important states, one row each, one mark per scope.
 
@@ -252,16 +228,15 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
     >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     ['s0', 'Application+', 'Granted', 'Consultation', 'Application']
     """
-    figures = require("matplotlib.figure", "plot", "drawing")
     colours = palette(theme)
-    order = ranking(explanation)[:top].tolist()
+    order = explanation.ranking[:top].tolist()
     called = captions(explanation.mdp)
     names = []
     for k in order:
         state = int(explanation.asked[k])
         own = addition(called[state], explanation.mdp.states[state])
         names.append(printable(f"{called[state]} ({own})" if own else called[state], 40))
-    figure = figures.Figure(figsize=(7.5, 1.1 + 0.3 * len(order)), facecolor=colours.paper, layout="constrained")
+    figure = empty_figure(figsize=(7.5, 1.1 + 0.3 * len(order)), facecolor=colours.paper, layout="constrained")
     axis = figure.add_subplot()
     _draw_bars(axis, explanation, order, colours)
     axis.set_yticks(range(len(order)), names)
@@ -279,15 +254,8 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
         side.set_visible(False)
     label = f"importance: share of the runs that reach {printable(explanation.target, 50)}"
     axis.set_xlabel(label, color=colours.soft, fontsize=8.5, parse_math=False)
-    axis.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1.0),
-        ncols=3,
-        frameon=False,
-        fontsize=8.5,
-        labelcolor=colours.ink,
-        borderpad=0,
-    )
+    look = {"frameon": False, "fontsize": 8.5, "labelcolor": colours.ink, "borderpad": 0}
+    axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, **look)
     return figure
 
 

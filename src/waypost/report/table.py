@@ -1,20 +1,21 @@
-"""The table for people, in the terminal: most important states first."""
+"""Tables for people, in the terminal: every column is there at every width; what is too long wraps."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from waypost.importance.results import Bounds, Explanation, Number
-from waypost.report.reading import Kind, bounds_at, kinds, labels_by_state, ranking
-from waypost.report.text import SCOPE_TITLES
-from waypost.report.wording import count, number, printable
+from waypost.importance.results import Explanation, Kind
+from waypost.report.names import labels_by_state
+from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
+from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
+NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
@@ -25,18 +26,15 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     console.print(
         Text(
             f"Reaching {printable(explanation.target)} from {printable(mdp.states[mdp.initial])}: "
-            f"probability {interval(reached)}, depending on the strategy."
+            f"probability {span(reached, cell)}, depending on the strategy."
         )
     )
-    bare = replace(explanation, absolute=None)
-    for told, compact in ((explanation, False), (bare, False), (bare, True)):
-        made = table(told, top=top, compact=compact)
-        if _least_width(made, console) <= console.width:
-            break  # a narrow terminal: the bounds asked for come first
-    console.print(made)
+    console.print(table(explanation, top=top, console=console))
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
+    for sentence in whatif_words(explanation):
+        console.print(Text(sentence))
     ties = {tie for part in explanation.scopes.values() for tie in part.ties}
     if ties:
         console.print(
@@ -44,20 +42,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         )
 
 
-def _least_width(made: Table, console: Console) -> int:
-    """Width at which no bound is cut off; columns that fold may be folded to their least width."""
-    for column in made.columns:
-        column.max_width = column.min_width
-    width = console.measure(made, options=console.options.update(max_width=1000)).maximum
-    for column in made.columns:
-        column.max_width = None
-    return width
-
-
-def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table:
+def table(explanation: Explanation, *, top: int, console: Console | None = None) -> Table:
     """Build a rich table: state, labels that its name does not tell, kind, and the bounds of every scope.
-
-    A compact one has only the states and their bounds.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -65,40 +51,67 @@ def table(explanation: Explanation, *, top: int, compact: bool = False) -> Table
     >>> made.row_count, [column.header for column in made.columns]
     (5, ['state', 'kind', 'any strategy', 'best strategies', 'of all runs'])
     """
-    mdp = explanation.mdp
-    parts = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    made = Table(box=box.SIMPLE_HEAD, header_style="dim")
-    read, order = kinds(explanation), ranking(explanation)[:top].tolist()
+    mdp, order = explanation.mdp, explanation.ranking[:top].tolist()
     labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
-    labelled = not compact and any(labels[explanation.asked[k]] for k in order)
-    made.add_column("state", overflow="fold", min_width=12)
-    if labelled:
-        made.add_column("labels", overflow="fold", style="dim", min_width=12)
-    if not compact:
-        made.add_column("kind", no_wrap=True)
-    for part in parts:
-        title = SCOPE_TITLES.get(part, "of all runs")
-        made.add_column(title.split()[0] if compact else title, justify="right", no_wrap=True)
+    labelled = any(labels[explanation.asked[k]] for k in order)
+    head = ["state", *(["labels"] if labelled else []), "kind"]
+    lines: list[list[str | Text]] = []
     for k in order:
-        state = int(explanation.asked[k])
-        style = _STYLES.get(read[k], "")
-        cells = [Text(printable(mdp.states[state]), style=style)]
+        state, kind = int(explanation.asked[k]), explanation.kinds[k]
+        style = _STYLES.get(kind, "")
+        names = [Text(printable(mdp.states[state]), style=style)]
         if labelled:
-            cells.append(Text(printable(", ".join(labels[state]))))
-        if not compact:
-            cells.append(Text("to avoid" if read[k] is Kind.DETRIMENTAL else read[k].value, style=style))
-        made.add_row(*cells, *(interval(bounds_at(explanation, part, k)) for part in parts))
-    return made
+            names.append(Text(printable(", ".join(labels[state])), style="dim"))
+        kind_name = Text("to avoid" if kind is Kind.DETRIMENTAL else kind.value, style=style)
+        lines.append([*names, kind_name, *(span(bounds, cell) for bounds in explanation.at(k).values())])
+        if explanation.whatifs is not None:
+            lines[-1] += whatif_cells(explanation.whatifs, k)
+    return fitted_table(
+        console or Console(width=1000),
+        [*head, *(SCOPE_TITLES[part] for part in explanation.parts), *([] if explanation.whatifs is None else WHAT_IF)],
+        lines,
+        names=len(head) - 1,
+        words=1,
+        box=box.SIMPLE_HEAD,
+        header_style="dim",
+    )
 
 
-def interval(bounds: Bounds) -> str:
-    """Write bounds for a table; one number where both print alike."""
-    low, high = cell(bounds.lower), cell(bounds.upper)
-    return low if low == high else f"{low} to {high}"
+def fitted_table(
+    console: Console,
+    head: Sequence[str],
+    lines: Iterable[Sequence[str | Text]],
+    *,
+    names: int = 1,
+    words: int = 0,
+    **look: Any,
+) -> Table:
+    """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
+
+    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes.
+    """
+    cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
+    wide = Table(title_justify="left", **look)
+    narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
+    for k, heading in enumerate(head):
+        how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
+        wide.add_column(heading, no_wrap=k >= names, min_width=NAME if k < names else None, **how)
+        parts = [
+            *heading.split(),
+            *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
+        ]
+        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+    for line in cells:
+        wide.add_row(*line)
+        narrow.add_row(*line)
+    return wide if _least_width(wide, console, names) <= console.width else narrow
 
 
-def cell(value: Number) -> str:
-    """Write a number for a table: a short fraction in exact mode, else as `number` does."""
-    if isinstance(value, Fraction) and len(str(value)) <= 15:
-        return str(value)
-    return number(value)
+def _least_width(made: Table, console: Console, names: int) -> int:
+    """Width at which no number is broken and a column of names still has room for short ones."""
+    for column in made.columns[:names]:
+        column.max_width = NAME
+    width = console.measure(made, options=console.options.update(max_width=1000)).maximum
+    for column in made.columns[:names]:
+        column.max_width = None
+    return width

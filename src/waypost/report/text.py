@@ -6,30 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waypost.importance.results import Bounds, Explanation, PathImportance
-from waypost.report.reading import (
-    IMPORTANT,
-    MARGINAL,
-    Kind,
-    addition,
-    bounds_at,
-    captions,
-    group_by_label,
-    kind_of,
-    kinds,
-    main_scope,
-    ranking,
-)
-from waypost.report.wording import count, number, percent, printable, span
+from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
+from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
+from waypost.report.names import addition, captions, group_by_label
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, share, span
 
-Groups = Mapping[str, Mapping[str, Bounds]]  # label -> scope -> bounds of passing any of its states
-
-SCOPE_TITLES = {"all": "any strategy", "optimal": "best strategies", "strategy": "given strategy"}
-_WHATEVER = {
-    "all": "whatever is done",
-    "optimal": "under every best strategy",
-    "strategy": "under the given strategy",
-}
+_WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
 
 
 @dataclass(frozen=True)
@@ -69,18 +51,11 @@ class Summary:
         return as_markdown(self)
 
 
-def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = None) -> Summary:
+def summarise(explanation: Explanation, top: int = 5) -> Summary:
     """Explanation in words, with at most `top` lines per section.
 
-    Parameters
-    ----------
-    explanation
-        What to put into words.
-    top
-        Lines per section.
-    groups
-        For labels that several states share: the bounds of passing any of them, by scope, from
-        `waypost.group_importance`. Without them such a line runs from the least to the greatest bound of its states.
+    A label that several states share has the bounds of passing any of them where the explanation has it among its
+    groups (`waypost.report.needs`); without them its line runs from the least to the greatest bound of its states.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -90,15 +65,15 @@ def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = No
     >>> [(section.title, [item.name for item in section.items]) for section in summary.sections][:2]
     [('Indispensable', ['Application+']), ('Optional', ['Consultation', 'Application', 'Rework', 'Resubmit', 'Error'])]
     """
-    target = printable(explanation.target)
-    entries = _entries(explanation, groups or {})
+    mdp, target = explanation.mdp, printable(explanation.target)
+    entries = _entries(explanation)
     sections = []
-    for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL):
+    for kind in (Kind.INDISPENSABLE, Kind.IMPORTANT, Kind.OPTIONAL, Kind.MARGINAL, Kind.DETRIMENTAL, Kind.UNREACHABLE):
         found = [entry for entry in entries if entry.kind is kind]
         if found:
-            title, sentence = _words(kind, target, main_scope(explanation))
+            title, sentence = _words(kind, target, explanation.main_scope)
             items = tuple(
-                Item(printable(entry.name), entry.note, tuple(span(b.lower, b.upper) for b in entry.bounds.values()))
+                Item(printable(entry.name), entry.note, tuple(map(span, entry.bounds.values())))
                 for entry in found[:top]
             )
             sections.append(Section(kind.value, title, sentence, items, len(found) - len(items)))
@@ -108,7 +83,7 @@ def summarise(explanation: Explanation, top: int = 5, groups: Groups | None = No
         lead=_lead(explanation, target),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
-        reading=_how_to_read(entries, target, exact_groups=bool(groups)),
+        reading=_how_to_read(entries, target, grouped=any(name in mdp.labels for name in explanation.groups)),
     )
 
 
@@ -128,17 +103,17 @@ class _Entry:
         return round(sum(float(b.lower) + float(b.upper) for b in self.bounds.values()), 12)
 
 
-def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
+def _entries(explanation: Explanation) -> list[_Entry]:
     """One entry per state or label, most important first; start and target are no news."""
-    read = kinds(explanation)
-    inner = [k for k in ranking(explanation).tolist() if read[k] not in {Kind.START, Kind.TARGET}]
+    read, groups = explanation.kinds, explanation.groups
+    inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
     shared = Counter(captions(explanation.mdp))
     entries = []
     for name, members in group_by_label(explanation, inner):
         if name in groups and shared[name] > 1 and len(members) == shared[name]:
             bounds = {scope: groups[name][scope] for scope in explanation.scopes}
             note = f"any of {len(members)} states"
-            entries.append(_Entry(name, note, kind_of(bounds[main_scope(explanation)]), bounds, len(members)))
+            entries.append(_Entry(name, note, kind_of(bounds[explanation.main_scope]), bounds, len(members)))
             continue
         for kind in dict.fromkeys(read[k] for k in members):
             same = [k for k in members if read[k] is kind]
@@ -150,7 +125,7 @@ def _entries(explanation: Explanation, groups: Groups) -> list[_Entry]:
 def _envelope(explanation: Explanation, members: Sequence[int]) -> dict[str, Bounds]:
     envelope = {}
     for scope in explanation.scopes:
-        found = [bounds_at(explanation, scope, position) for position in members]
+        found = [explanation.scopes[scope].at(position) for position in members]
         envelope[scope] = Bounds(min(b.lower for b in found), max(b.upper for b in found))
     return envelope
 
@@ -164,12 +139,10 @@ def _note(explanation: Explanation, name: str, members: Sequence[int], labelled:
 def _lead(explanation: Explanation, target: str) -> str:
     initial = repr(printable(explanation.mdp.states[explanation.mdp.initial]))
     low, high = explanation.reachability.lower, explanation.reachability.upper
+    reached = f"From {initial}, {target} is reached with probability {number(high)}"
     if low == high:
-        return f"From {initial}, {target} is reached with probability {number(high)}, whatever choices are made."
-    return (
-        f"From {initial}, {target} is reached with probability {number(high)} at best and {number(low)} at worst, "
-        "depending on the choices made."
-    )
+        return f"{reached}, whatever choices are made."
+    return f"{reached} at best and {number(low)} at worst, depending on the choices made."
 
 
 def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
@@ -188,6 +161,7 @@ def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
             "Not passed" if fixed else "To avoid",
             f"No run that reaches {target} passes these, {whatever}.",
         ),
+        Kind.UNREACHABLE: ("Never reached", f"Nothing that can be done leads to these before {target}."),
     }[kind]
 
 
@@ -197,8 +171,8 @@ def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target
         return None
 
     def shrink(entry: _Entry) -> float:
-        widths = (float(entry.bounds[scope].upper) - float(entry.bounds[scope].lower) for scope in ("all", "optimal"))
-        before, after = widths
+        bounds = entry.bounds
+        before, after = (float(upper) - float(lower) for lower, upper in (bounds["all"], bounds["optimal"]))
         return round(before - after, 12)
 
     title = "Following a best strategy"
@@ -211,12 +185,12 @@ def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target
         return Section("best", title, f"{sentence} It changes no state's importance by much.")
     items = []
     for entry in changed[: min(top, 3)]:
-        before, after = (span(entry.bounds[s].lower, entry.bounds[s].upper) for s in ("all", "optimal"))
+        before, after = (span(entry.bounds[scope]) for scope in ("all", "optimal"))
         items.append(Item(printable(entry.name), entry.note, (f"{after} instead of {before}",)))
     return Section("best", title, f"{sentence} It narrows:", tuple(items), len(changed) - len(items))
 
 
-def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) -> tuple[str, ...]:
+def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tuple[str, ...]:
     sentences = ["A strategy says which action is taken in each state; a run is one way through the process."]
     inner = [entry for entry in entries if entry.kind in {Kind.OPTIONAL, Kind.IMPORTANT, Kind.MARGINAL}]
     telling = [(entry, scope) for scope in ("optimal", "strategy", "all") for entry in inner if scope in entry.bounds]
@@ -227,21 +201,16 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, exact_groups: bool) 
         bounds = entry.bounds[scope]
         under = {"all": ", depending on the strategy", "optimal": " under a best strategy"}
         sentences.append(
-            f"{span(bounds.lower, bounds.upper)} for {printable(entry.name)} means: of the runs that reach {target}, "
-            f"{_share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
+            f"{span(bounds)} for {printable(entry.name)} means: of the runs that reach {target}, "
+            f"{share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
         )
     if any(entry.states > 1 for entry in entries):
         sentences.append(
             "Where several states share a label, the numbers are for passing any of them."
-            if exact_groups
+            if grouped
             else "Where several states share a label, the numbers run from their least to their greatest bound."
         )
     return tuple(sentences)
-
-
-def _share(bounds: Bounds) -> str:
-    low, high = percent(bounds.lower), percent(bounds.upper)
-    return high if low == high else f"{low} to {high}"
 
 
 def as_text(summary: Summary, width: int = 44) -> str:
@@ -249,26 +218,16 @@ def as_text(summary: Summary, width: int = 44) -> str:
     lines = [summary.title, "", summary.lead]
     for section in summary.sections:
         lines += ["", f"{section.title}. {section.sentence}"]
-        headed = len(summary.scopes) > 1 and section.kind != "best" and section.items
-        names = [printable(_named(item), width) for item in section.items]
-        longest = max((len(name) for name in names), default=0)
-        if headed:
-            widths = [
-                max(len(title), *(len(i.values[k]) for i in section.items)) for k, title in enumerate(summary.scopes)
-            ]
-            lines.append(_row("", longest, summary.scopes, widths))
-        else:
-            widths = [0] * len(summary.scopes)
-        lines += [_row(name, longest, item.values, widths) for name, item in zip(names, section.items, strict=True)]
+        table = [(printable(_named(item), width), *item.values) for item in section.items]
+        if len(summary.scopes) > 1 and section.kind != "best" and table:
+            table.insert(0, ("", *summary.scopes))
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table:
+            lines.append(("  " + "  ".join(map(str.ljust, cells, widths))).rstrip())
         if section.more:
             lines.append(f"  and {section.more:,} more")
     lines += ["", "How to read this: " + " ".join(summary.reading)]
     return "\n".join(lines) + "\n"
-
-
-def _row(name: str, longest: int, values: Sequence[str], widths: Sequence[int]) -> str:
-    cells = [value.ljust(width) for value, width in zip(values, [*widths, 0], strict=False)]
-    return ("  " + name.ljust(longest) + "  " + "  ".join(cells)).rstrip()
 
 
 def _named(item: Item) -> str:
@@ -322,8 +281,8 @@ def path_summary(result: PathImportance) -> str:
         "strategy": "under the given strategy",
     }[result.scope]
     lines = [
-        f"The path {path} has importance {span(result.lower, result.upper)} for reaching {target}.",
-        f"Of the runs that reach {target} {under}, {_share(bounds)} follow the path.",
+        f"The path {path} has importance {span(bounds)} for reaching {target}.",
+        f"Of the runs that reach {target} {under}, {share(bounds)} follow the path.",
     ]
     if result.scope != "strategy":
         following, best = number(result.reachability_following), number(result.reachability)
@@ -339,7 +298,7 @@ def path_summary(result: PathImportance) -> str:
 
 def kind_counts(explanation: Explanation) -> str:
     """How many states there are of each kind, in one line."""
-    read = kinds(explanation)
+    read = explanation.kinds
     found = [(kind, sum(k is kind for k in read)) for kind in Kind if kind not in {Kind.START, Kind.TARGET}]
     return f"{count(len(read), 'state')}: " + ", ".join(
         f"{n:,} {'to avoid' if kind is Kind.DETRIMENTAL else kind.value}" for kind, n in found if n

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.importance.results import Explanation
-from waypost.model import MDP, Strategy, induced_chain
-from waypost.report.reading import ranking
+from waypost.model import MDP
 
 SHOWN = 60  # more states than this make a picture that nobody reads
 FAR = 20_000  # hidden states that the search for a way between two shown ones looks at
@@ -43,6 +41,16 @@ class View:
     states: tuple[int, ...]
     edges: tuple[Edge, ...]
 
+    @property
+    def drawn(self) -> tuple[list[Edge], list[tuple[int, int]]]:
+        """Arrows between different states, and where each leads as positions in `states`.
+
+        An arrow from a state to itself says nothing that the list of its steps does not say.
+        """
+        node = {state: k for k, state in enumerate(self.states)}
+        edges = [edge for edge in self.edges if edge.source != edge.target]
+        return edges, [(node[edge.source], node[edge.target]) for edge in edges]
+
 
 def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     """Pick the most important states, the initial one and the targets, and connect them.
@@ -57,7 +65,7 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     [(0, 5)]
     """
     mdp = explanation.mdp
-    ranked = explanation.asked[ranking(explanation)].tolist()
+    ranked = explanation.asked[explanation.ranking].tolist()
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
@@ -120,19 +128,3 @@ def _nearest(graph: csr_array, start: int, shown: NDArray[np.bool_]) -> int | No
                 seen.add(neighbour)
                 queue.append(neighbour)
     return None
-
-
-def reached_by(strategy: Strategy) -> NDArray[np.bool_]:
-    """(M, S) the states a run can be in under a strategy, mode by mode."""
-    mdp, n = strategy.mdp, strategy.mdp.n_states
-    rows, columns = [], []
-    for mode, probabilities in enumerate(strategy.modes):
-        chain = induced_chain(mdp, probabilities).tocoo()
-        rows.append(mode * n + chain.row)
-        columns.append(strategy.update[mode][chain.col] * n + chain.col)
-    arrows = (np.concatenate(rows), np.concatenate(columns))
-    graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(strategy.memory * n, strategy.memory * n))
-    found = breadth_first_order(graph, strategy.start * n + mdp.initial, return_predecessors=False)
-    reached = np.zeros(strategy.memory * n, bool)
-    reached[found] = True
-    return reached.reshape(strategy.memory, n)

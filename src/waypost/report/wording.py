@@ -7,8 +7,17 @@ would obey rather than show is spelt out.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
+from fractions import Fraction
 
-from waypost.importance.results import Number
+from waypost.importance.results import Bounds, Number
+
+SCOPE_TITLES = {
+    "all": "any strategy",
+    "optimal": "best strategies",
+    "strategy": "given strategy",
+    "absolute": "of all runs",
+}
 
 
 def number(value: Number, digits: int = 3) -> str:
@@ -28,13 +37,22 @@ def number(value: Number, digits: int = 3) -> str:
     return text.rstrip("0")
 
 
-def span(lower: Number, upper: Number) -> str:
+def cell(value: Number) -> str:
+    """Write a number for a table: a short fraction in exact mode, else as `number` does.
+
+    >>> cell(Fraction(4, 49)), cell(Fraction(10**9, 10**9 + 1)), cell(0.25)
+    ('4/49', '>0.999', '0.25')
+    """
+    return str(value) if isinstance(value, Fraction) and len(str(value)) <= 15 else number(value)
+
+
+def span(bounds: Bounds, write: Callable[[Number], str] = number) -> str:
     """Bounds as people read them; one number where both print alike.
 
-    >>> span(0.525, 1.0), span(4 / 49, 4 / 49), span(0.0, 1e-12)
+    >>> span(Bounds(0.525, 1.0)), span(Bounds(4 / 49, 4 / 49)), span(Bounds(0.0, 1e-12))
     ('0.525 to 1', '0.082', '0 to <0.001')
     """
-    low, high = number(lower), number(upper)
+    low, high = map(write, bounds)
     return low if low == high else f"{low} to {high}"
 
 
@@ -51,6 +69,15 @@ def percent(value: Number) -> str:
         return "more than 99.9 %"
     shown = f"{float(text) * 100:.1f}".removesuffix(".0")
     return f"{shown} %"
+
+
+def share(bounds: Bounds) -> str:
+    """Bounds as shares of runs, in words.
+
+    >>> share(Bounds(0.0, 0.95)), share(Bounds(0.5, 0.5))
+    ('0 % to 95 %', '50 %')
+    """
+    return span(bounds, percent)
 
 
 def count(n: int, noun: str) -> str:

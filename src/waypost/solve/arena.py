@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,6 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
-    slow: Mask  # (K,) components that sweeps do not settle, as the first problem finds out
-    gathered: dict[int, Any] = field(default_factory=dict)  # those of them that are large, kept apart by `direct`
-    solved: dict[int, Any] = field(default_factory=dict)  # and the factors of their last systems, by `chains`
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:
@@ -43,7 +41,7 @@ class Arena:
     def over(cls, graph: Graph, data: NDArray[Any], target: Mask) -> Arena:
         """Arena of a graph with its one-step probabilities."""
         components = strong_components(graph, enabled=~target[graph.choice_state])
-        return cls(graph, _leaving(graph, data), components, np.zeros(len(components), bool))
+        return cls(graph, _leaving(graph, data), components)
 
     @property
     def exact(self) -> bool:
@@ -59,6 +57,12 @@ class Arena:
     def one(self) -> Any:
         """1 in this arithmetic."""
         return self.zero + 1
+
+    @cached_property
+    def work(self) -> int:
+        """Basic steps that one optimisation takes, roughly: components of several states take more."""
+        sizes = np.diff(self.components.pointer)
+        return self.graph.size + 40 * int(sizes[sizes > 1].sum())
 
     def zeros(self) -> NDArray[Any]:
         """(S,) zeros in this arithmetic."""

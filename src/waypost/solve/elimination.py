@@ -17,13 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, vstack
+from scipy.sparse import csc_array, csr_array, identity, vstack
+from scipy.sparse.linalg import splu
 
 from waypost.graph import Ints, Mask
-from waypost.solve.chains import FINE, factorised
+from waypost.solve.gth import Pattern, full_pattern
 from waypost.solve.reachability import Reach
 
-MOST_KEPT = 96  # more states with a choice than this: state by state is faster
+MOST_KEPT = 32  # more states with a choice than this: lanes are faster
+FINE = 1e-12  # the relative error that rounding may cause: about the expected number of steps, times that of a float
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +58,7 @@ class Rows(NamedTuple):
     scale: Floats  # (k,) greatest probability of t
     base: Ints  # (k,) rows of a strategy that reaches t with positive probability from everywhere
     start: int  # position of the start in K, or -1
+    pattern: Pattern  # for cutting out the states of K
 
 
 class Factors(NamedTuple):
@@ -128,6 +131,7 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             scale=np.ascontiguousarray(reach.max.values[kept]),
             base=np.searchsorted(free, reach.max.choice[kept]),
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
+            pattern=full_pattern(len(kept)),
         ),
     )
 
@@ -138,8 +142,13 @@ def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats] | Non
     if m == 0:
         nothing = Sparse.of(csc_array((0, 0)))
         return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits
-    lu, error = factorised(steps)
-    if error > FINE:
+    system = csc_array(identity(m, format="csr") - steps)
+    try:
+        lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
+    except RuntimeError:  # singular to working precision
+        return None
+    steps_before_leaving = float(np.abs(lu.solve(np.ones(m))).max())
+    if steps_before_leaving * np.finfo(float).eps > FINE:
         return None
     factors = Factors(
         Sparse.of(csc_array(lu.L)), Sparse.of(csc_array(lu.U)), lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64)

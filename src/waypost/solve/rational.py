@@ -6,13 +6,14 @@ both obey the same operators, so nothing else needs to know.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 
 try:
     from flint import fmpq
@@ -45,8 +46,7 @@ def to_fraction(number: Any) -> Fraction:
 def solve_fixpoint(rows: Rows, *constants: list[Any]) -> tuple[list[Any], ...]:
     """Solve ``x[i] = sum_j rows[i][j] x[j] + constant[i]`` exactly for each of the constants.
 
-    State elimination: the unknown with the fewest neighbours goes first, so that sparse systems stay sparse. `rows` and
-    `constants` are used up.
+    Rows are at least 0 and sum to at most 1, and from everywhere one with less is reached.
 
     >>> half = to_rationals([Fraction(1, 2)])[0]
     >>> (solution,) = solve_fixpoint([{0: half, 1: half}, {}], [half * 0, half])
@@ -54,50 +54,20 @@ def solve_fixpoint(rows: Rows, *constants: list[Any]) -> tuple[list[Any], ...]:
     ['1/2', '1/2']
     """
     n = len(rows)
-    users: list[set[int]] = [set() for _ in range(n)]  # who needs x[j]
-    for i, row in enumerate(rows):
-        for j in row:
-            users[j].add(i)
-    queue = [(len(rows[i]) * len(users[i]), i) for i in range(n)]
-    heapq.heapify(queue)
-    done = [False] * n
-    order = []
-    while queue:
-        cost, i = heapq.heappop(queue)
-        if done[i]:
-            continue
-        now = len(rows[i]) * len(users[i])
-        if now > cost:  # grew since it was queued
-            heapq.heappush(queue, (now, i))
-            continue
-        done[i] = True
-        order.append(i)
-        row = rows[i]
-        loop = row.pop(i, None)
-        users[i].discard(i)
-        if loop is not None:
-            scale = 1 - loop
-            for j in row:
-                row[j] = row[j] / scale
-            for constant in constants:
-                constant[i] = constant[i] / scale
-        for k in users[i]:
-            if done[k]:
-                continue
-            other = rows[k]
-            weight = other.pop(i)
-            for j, p in row.items():
-                if j in other:
-                    other[j] = other[j] + weight * p
-                else:
-                    other[j] = weight * p
-                    users[j].add(k)
-            for constant in constants:
-                constant[k] = constant[k] + weight * constant[i]
-    for i in reversed(order):  # a row holds only unknowns eliminated later
-        for constant in constants:
-            total = constant[i]
-            for j, p in rows[i].items():
-                total = total + p * constant[j]
-            constant[i] = total
-    return constants
+    source = np.repeat(np.arange(n), [len(row) for row in rows])
+    goal = np.array([j for row in rows for j in row], np.int64)
+    away = source != goal
+    _, pattern = arrange.sized(100 * n)(n, source[away], goal[away], NO_LIMIT)
+    rank = np.argsort(pattern.order)
+    ordered = [rows[i] for i in pattern.order]
+    chance = np.array([p for row in ordered for p in row.values()], object)
+    place = np.array([rank[j] for row in ordered for j in row], np.int64)
+    chain = Chain(np.cumsum([0, *(len(row) for row in ordered)]), place, chance)
+    one = to_rationals([1])[0]
+    leaving = np.array([one - sum(row.values()) for row in ordered], object)
+    columns = np.array([[constant[i] for constant in constants] for i in pattern.order], object)
+    factors = blank(pattern, leaving)
+    if not eliminate(pattern, chain, leaving, factors):
+        raise ZeroDivisionError("a part of this system is never left")
+    substitute(pattern, factors, columns, n)
+    return tuple(list(column) for column in columns[rank].T)

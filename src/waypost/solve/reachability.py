@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.graph import Ints, Mask, almost_surely, can_reach, stay, surely
+from waypost.graph import Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
 from waypost.solve.rational import to_fraction
@@ -83,25 +83,23 @@ class Reach:
     @cached_property
     def possible(self) -> Mask:
         """(S,) where some strategy reaches the target: vmax > 0."""
-        return can_reach(self.arena.graph, self.target, enabled=self.enabled)
+        return ~prob0a(self.arena.graph, self.target, enabled=self.enabled)
 
     @cached_property
     def avoidable(self) -> tuple[Mask, Ints]:
         """(S,) where some strategy never reaches it, vmin = 0, and the choice that stays there."""
-        return stay(self.arena.graph, ~self.target, enabled=self.enabled)
+        return prob0e(self.arena.graph, self.target, enabled=self.enabled)
 
     @cached_property
     def max(self) -> Optimum:
         """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
-        sure, nearer = almost_surely(arena.graph, self.target, enabled=self.enabled)
+        sure, nearer = prob1e(arena.graph, self.target, enabled=self.enabled)
         terminal = sure | ~self.possible | self.untouched
         gain = np.where(sure, arena.one, arena.zero)
         if self.known is not None:
             gain = np.where(self.untouched, self.known.max.values, gain)
-        found = best_rewards(
-            arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled, first=self.known is None
-        )
+        found = best_rewards(arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled)
         values = found.gain if arena.exact else _strictly_between(found.gain, zero=~self.possible, one=sure)
         choice = np.where(sure, nearer, found.choice)
         return Optimum(values, self._where_untouched(choice, "max"))
@@ -111,7 +109,7 @@ class Reach:
         """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
         zero, staying = self.avoidable
-        one = surely(arena.graph, self.target, enabled=self.enabled)
+        one = prob1a(arena.graph, self.target, enabled=self.enabled)
         terminal = zero | one | self.untouched
         loss = np.where(one, arena.one, arena.zero)
         if self.known is not None:

@@ -8,7 +8,7 @@ for two weights. The best is the solution of
     w(x) = max( [0 if x may stop],  max_c  sum_y P(c, y) w(y) )   otherwise
 
 that belongs to a strategy which gets to a terminal or stopping state. Components are settled in reverse topological
-order by policy iteration (`settle`, `direct`); what comes out is what a real strategy earns, with its gain and its loss
+order by policy iteration (`optimiser`); what comes out is what a real strategy earns, with its gain and its loss
 apart, and satisfies the optimality equation. Reachability needs no more:
 
     Prmax(F T)   gain 1 on T, stopping allowed everywhere
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
 from waypost.solve.arena import Arena
-from waypost.solve.direct import settle_directly
-from waypost.solve.rational import solve_fixpoint
-from waypost.solve.settle import MODERATE, STOP, TIE, Payoff, Problem, settle, settle_dense
+from waypost.solve.gth import NO_LIMIT, arrange, blank
+from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
@@ -41,15 +41,13 @@ def best_rewards(
     weights: tuple[Any, Any] | None = None,
     enabled: Mask | None = None,
     initial: Payoff | None = None,
-    first: bool = False,
 ) -> Payoff:
     """Best expected terminal reward from every state, and a strategy with it.
 
     `gain` and `loss` are at least 0 and matter on `terminal` states only; left out, they are 0. A state that is neither
     terminal nor may stop must not be able to avoid those states for ever. `initial` is what a strategy earns that
     certainly gets to a terminal or stopping state, with this gain and loss, whatever the weights; without it one is
-    laid towards the gains. The `first` problem in an arena finds out which components are slow, for all that follow:
-    they must not learn from each other, or the order of questions would show in the last digits.
+    laid towards the gains.
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -67,40 +65,39 @@ def best_rewards(
     for column, paid in ((earned.gain, gain), (earned.loss, loss)):
         if paid is not None:
             column[terminal] = paid[terminal]
-    problem = Problem(
+    rewards = Rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
         gain_weight, loss_weight, tie=arena.zero if arena.exact else TIE, zero=arena.zero,
     )  # fmt: skip
-    _settle_all(arena, problem, earned, arena.slow if first else arena.slow.copy())
+    parts = arena.components
+    if arena.exact:
+        _settle_exactly(arena, rewards, earned)
+    elif settle.sized(arena.work)(parts.pointer, parts.members, rewards, earned) < len(parts):
+        raise PrecisionError("policy iteration did not settle; try exact arithmetic")
     return earned
 
 
-def _settle_all(arena: Arena, problem: Problem, earned: Payoff, slow: Mask) -> None:
-    """Settle every component; what the compiled loop cannot, it hands back."""
-    parts = arena.components
-    run = settle.sized(0 if arena.exact else arena.graph.size)
-    alone = run is settle.plain
-    place = np.full(arena.graph.n_states, -1)
-    k = 0
-    while True:
-        k = run(k, alone, parts.pointer, parts.members, slow, place, problem, earned)
-        if k == len(parts):
-            return
-        members = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
-        block = members[~problem.terminal[members]]
-        if arena.exact:
-            _settle_exactly(problem, earned, block.tolist())
-        elif not (len(block) <= MODERATE and _settled_dense(problem, earned, block, place)):
-            settle_directly(arena, problem, earned, np.sort(block), place)
-        k += 1
-
-
-def _settled_dense(problem: Problem, earned: Payoff, block: Ints, place: Ints) -> bool:
-    """Settle a small component by cutting out its states; False if that does not end."""
-    place[block] = np.arange(len(block))
-    settled = settle_dense.sized(4 * len(block) ** 2)(block, problem, earned, place)
-    place[block] = -1
-    return bool(settled)
+def _settle_exactly(arena: Arena, rewards: Rewards, earned: Payoff) -> None:
+    """Settle every component in rationals, as `settle` does; every strategy is arranged anew, so that less fills in."""
+    parts, graph = arena.components, arena.graph
+    place = np.full(graph.n_states, -1)
+    for low, high in zip(parts.pointer[:-1], parts.pointer[1:], strict=True):
+        block = parts.members[low:high]
+        block = block[~rewards.terminal[block]]
+        if len(block) == 1:
+            settle_single(block[0], rewards, earned)
+        improved = len(block) > 1
+        while improved:
+            place[block] = np.arange(len(block))
+            taken = np.zeros(graph.n_choices, bool)
+            taken[earned.choice[block[earned.choice[block] >= 0]]] = True
+            ways = arrows(block, graph.first_choice, graph.indptr, graph.indices, taken, place)
+            pattern = arrange.sized(100 * len(block))(len(block), *ways, NO_LIMIT)[1]
+            block = block[pattern.order]
+            place[block] = np.arange(len(block))
+            evaluate(block, pattern, rewards, earned, place, blank(pattern, arena.data))
+            improved = improve(block, rewards, earned, place, earned.gain[:0], arena.zero)
+        place[block] = -1
 
 
 def _towards(arena: Arena, terminal: Mask, gain: NDArray[Any] | None, may_stop: Mask, enabled: Mask) -> Ints:
@@ -115,48 +112,3 @@ def _towards(arena: Arena, terminal: Mask, gain: NDArray[Any] | None, may_stop: 
         some[graph.choice_state[options]] = options  # the first enabled choice of each state is written last
         nearer = np.where(rest, some, nearer)
     return nearer
-
-
-def _settle_exactly(problem: Problem, earned: Payoff, block: list[int]) -> None:
-    """Policy iteration on a component in rationals, by state elimination."""
-    inside = {x: i for i, x in enumerate(block)}
-    switched = True
-    while switched:
-        rows: list[dict[int, Any]] = []
-        gains, losses = [], []
-        for x in block:
-            row: dict[int, Any] = {}
-            gain = loss = problem.zero
-            for y, chance in _step(problem, int(earned.choice[x])):
-                if y in inside:
-                    row[inside[y]] = chance
-                else:
-                    gain, loss = gain + chance * earned.gain[y], loss + chance * earned.loss[y]
-            rows.append(row)
-            gains.append(gain)
-            losses.append(loss)
-        earned.gain[block], earned.loss[block] = solve_fixpoint(rows, gains, losses)
-        switched = False
-        worth = {x: problem.gain_weight * earned.gain[x] - problem.loss_weight * earned.loss[x] for x in block}
-        for x in block:
-            best = worth[x]
-            if problem.may_stop[x] and best < problem.zero:
-                best, earned.choice[x], switched = problem.zero, STOP, True
-            for c in range(problem.first_choice[x], problem.first_choice[x + 1]):
-                if not problem.enabled[c]:
-                    continue
-                total = problem.zero
-                for y, chance in _step(problem, c):
-                    total = total + chance * (
-                        problem.gain_weight * earned.gain[y] - problem.loss_weight * earned.loss[y]
-                    )
-                if total > best:
-                    best, earned.choice[x], switched = total, c, True
-
-
-def _step(problem: Problem, choice: int) -> list[tuple[int, Any]]:
-    """Successors of a choice with their probabilities; none where one stops."""
-    if choice < 0:
-        return []
-    low, high = problem.indptr[choice], problem.indptr[choice + 1]
-    return list(zip(problem.indices[low:high].tolist(), problem.data[low:high], strict=True))

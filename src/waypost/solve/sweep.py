@@ -27,6 +27,7 @@ from waypost.graph import Ints
 from waypost.graph.compiled import kernel
 from waypost.graph.reach import idle_without
 from waypost.solve.elimination import Elimination, Floats, Sparse
+from waypost.solve.gth import Chain, blank, eliminate, substitute
 from waypost.solve.reachability import Reach
 
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
@@ -233,21 +234,22 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
     """
     n_rows, k = rows.to_kept.shape
     choice = rows.base.copy()
-    matrix = np.empty((k, k))
-    via = np.zeros(k)
-    around = np.zeros(k)
-    lost = np.zeros(k)
+    factors = blank(rows.pattern, rows.scale)
+    met = np.zeros((k, 2))
+    via = met[:, 0]
+    around = met[:, 1]
     worth = np.empty(n_rows)
     start_via = 0.0
     start_around = 0.0
     highest = -np.inf
     still = 0  # rounds without a rise
     for _ in range(1000):
-        new_via, new_around = _evaluated(choice, first, leads, ends, fails, removed, rows, matrix, via, around, lost)
-        pay_via, pay_around, objective = _paid(kind, weight, new_via, new_around)
-        if np.isnan(objective):
+        settled, new_via, new_around = _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met)
+        a_share = kind in (HIGHEST, LOWEST)
+        if not settled or (a_share and not weight * new_via + new_around > 0.0):
             return np.nan, np.nan
-        unit = 1.0 if kind < 2 else abs(objective)  # a share is compared as it is, a probability to itself
+        pay_via, pay_around, objective = _paid(kind, weight, new_via, new_around)
+        unit = 1.0 if a_share else abs(objective)  # a share is compared as it is, a probability to itself
         if objective < highest - 1e-13 * unit:  # a switch for rounding's sake made it worse: the last was best
             break
         if objective > highest + 1e-15 * unit:
@@ -272,44 +274,60 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
 
 
 @kernel
-def _evaluated(choice, first, leads, ends, fails, removed, rows, matrix, via, around, lost):  # type: ignore[no-untyped-def]
-    """Evaluate a strategy: fill `via` and `around` for every state of K, and return both for the start."""
+def _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met):  # type: ignore[no-untyped-def]
+    """Evaluate a strategy: fill `met`, both for every state of K, and return both for the start.
+
+    The first answer is False if it keeps to K for ever.
+    """
     n_rows, k = rows.to_kept.shape
+    chain = Chain(np.empty(k + 1, np.int64), np.empty(k * k, np.int64), np.empty(k * k))
+    leaving = np.empty(k)
+    filled = 0
     for i in range(k):
+        chain.pointer[i] = filled
         r = choice[i]
         stops = r < 0 or i == removed
-        via[i] = 0.0 if stops else first[r]
-        around[i] = 0.0 if stops else max(rows.to_target[r] - first[r] * ends, 0.0)
-        lost[i] = 1.0 if stops else max(rows.to_nowhere[r] - first[r] * fails, 0.0)
-        for j in range(k):
-            matrix[i, j] = 0.0 if stops or j == removed else max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
-    _eliminated(matrix, via, around, lost)
+        met[i, 0] = 0.0 if stops else first[r]
+        met[i, 1] = 0.0 if stops else max(rows.to_target[r] - first[r] * ends, 0.0)
+        lost = 1.0 if stops else max(rows.to_nowhere[r] - first[r] * fails, 0.0)
+        leaving[i] = met[i, 0] + met[i, 1] + lost
+        if not stops:
+            for j in range(k):
+                if j not in (i, removed):
+                    chain.place[filled] = j
+                    chain.chance[filled] = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
+                    filled += 1
+    chain.pointer[k] = filled
+    if not eliminate(rows.pattern, chain, leaving, factors):
+        return False, 0.0, 0.0
+    substitute(rows.pattern, factors, met, k)
     if rows.start >= 0:
-        return via[rows.start], around[rows.start]
-    r = n_rows - 1
-    start_via = first[r]
-    start_around = max(rows.to_target[r] - first[r] * ends, 0.0)
-    for j in range(k):
-        if j != removed:
-            step = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
-            start_via += step * via[j]
-            start_around += step * around[j]
-    return start_via, start_around
+        via, around = met[rows.start]
+    else:
+        r = n_rows - 1
+        via = first[r]
+        around = max(rows.to_target[r] - first[r] * ends, 0.0)
+        for j in range(k):
+            if j != removed:
+                step = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
+                via += step * met[j, 0]
+                around += step * met[j, 1]
+    return True, via, around
 
 
 @kernel
 def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
-    """What meeting the state and what the target without it are worth, and the objective; NaN where it is undefined."""
-    if kind >= 2:  # MOST_VIA, MOST_AROUND, LEAST_VIA
-        pay_via = 1.0 if kind == 2 else 0.0 if kind == 3 else -1.0
-        pay_around = 1.0 if kind == 3 else 0.0
-        return pay_via, pay_around, pay_via * via + pay_around * around
+    """What meeting the state and what the target without it are worth, and the objective."""
+    if kind == MOST_VIA:
+        return 1.0, 0.0, via
+    if kind == MOST_AROUND:
+        return 0.0, 1.0, around
+    if kind == LEAST_VIA:
+        return -1.0, 0.0, -via
     total = weight * via + around
-    if total <= 0.0:
-        return 0.0, 0.0, np.nan
     met = weight * via / total
     missed = around / total  # one minus the other, without cancellation
-    if kind == 0:  # HIGHEST: the share that meets the state
+    if kind == HIGHEST:  # the share that meets the state
         return missed * weight, -met, met
     return -missed * weight, met, missed  # LOWEST: the share that does not
 
@@ -347,35 +365,3 @@ def _improved(choice, pay_via, pay_around, first, leads, ends, removed, may_stop
             choice[i] = taken
             switched = True
     return switched
-
-
-@kernel
-def _eliminated(matrix, via, around, lost):  # type: ignore[no-untyped-def]
-    """Absorption probabilities of a chain, in place: one state after the other is cut out (Grassmann, Taksar, Heyman).
-
-    Nothing is ever subtracted: a diagonal is the sum of the ways out, so rare exits keep their digits.
-    """
-    k = len(via)
-    for i in range(k - 1, -1, -1):
-        total = via[i] + around[i] + lost[i]
-        for j in range(i):
-            total += matrix[i, j]
-        if total <= 0.0:
-            total = 1.0
-        via[i] /= total
-        around[i] /= total
-        lost[i] /= total
-        for j in range(i):
-            matrix[i, j] /= total
-        for r in range(i):
-            weight = matrix[r, i]
-            if weight > 0.0:
-                for j in range(i):
-                    matrix[r, j] += weight * matrix[i, j]
-                via[r] += weight * via[i]
-                around[r] += weight * around[i]
-                lost[r] += weight * lost[i]
-    for i in range(k):
-        for j in range(i):
-            via[i] += matrix[i, j] * via[j]
-            around[i] += matrix[i, j] * around[j]

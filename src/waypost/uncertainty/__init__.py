@@ -1,5 +1,7 @@
-"""What sampling does to the scores: confidence intervals by bootstrap."""
+"""What sampling does to the scores: confidence intervals by bootstrap, support, and what two logs differ in."""
 
 from waypost.uncertainty.bootstrap import Resampled, bootstrap
+from waypost.uncertainty.comparison import Comparison, compare_logs
+from waypost.uncertainty.support import Supported, supported, usual_min_seen
 
-__all__ = ["Resampled", "bootstrap"]
+__all__ = ["Comparison", "Resampled", "Supported", "bootstrap", "compare_logs", "supported", "usual_min_seen"]

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.importance import group_importance, state_importance
-from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp
+from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
+from waypost.learn.merging import learn_fitting
 from waypost.logs.traces import Trace
 from waypost.model import MDP, Target
 from waypost.processes import ChildError, spread
@@ -33,8 +34,9 @@ History = tuple[tuple[str, str], ...]  # (action, output) from the initial state
 class Resampled:
     """Bounds of importance with a confidence interval each, for one scope.
 
-    Intervals are percentiles over the resamples that had the state at all; ``present`` is their share. A state that
-    most resamples do not have rests on a handful of cases, whatever its bounds.
+    Intervals are percentiles over the resamples. In one without a label nobody passes it, so its importance is 0 there,
+    and counts; a state matched by its history may be there under another one, so resamples without it are left out.
+    ``present`` is the share of those that had it: what most of them do not have rests on a handful of cases.
     """
 
     names: tuple[str, ...]  # states, or labels
@@ -43,12 +45,27 @@ class Resampled:
     level: float  # share of the resamples inside an interval
     resamples: int  # how many could be used
     bounds: NDArray[np.float64]  # (n, 2) lower and upper bound in the model of all cases
-    lower: NDArray[np.float64]  # (n, 2) interval of the lower bound; nan where no resample has the state
+    lower: NDArray[np.float64]  # (n, 2) interval of the lower bound; nan where no history leads to the state again
     upper: NDArray[np.float64]  # (n, 2) interval of the upper bound
     present: NDArray[np.float64]  # (n,)
 
     def __repr__(self) -> str:
         return f"Resampled({len(self.names)} {self.match} matches, scope={self.scope!r}, resamples={self.resamples})"
+
+    def excluded(self) -> dict[str, str]:
+        """States whose bound in the model of all cases is outside its own interval, each with the reason."""
+        told = {}
+        for k, name in enumerate(self.names):
+            ends = (self.lower[k], self.upper[k])
+            outside = any(
+                not np.isnan(low) and not low - 1e-9 <= bound <= high + 1e-9
+                for bound, (low, high) in zip(self.bounds[k], ends, strict=True)
+            )
+            if outside and self.present[k] < 0.5:
+                told[name] = f"only {self.present[k]:.0%} of the resamples have it: it rests on a handful of cases"
+            elif outside:
+                told[name] = "fewer different cases are in a resample, so that more or other states are merged there"
+        return told
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame, one row per state or label."""
@@ -71,7 +88,7 @@ def bootstrap(
     target: Target,
     resamples: int,
     seed: int,
-    eps: float = EPS,
+    eps: float | str = EPS,
     scopes: Sequence[ScopeName] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
@@ -84,9 +101,9 @@ def bootstrap(
     `progress` is called with the number of resamples done.
 
     >>> from waypost.learn import prepare
-    >>> from waypost.logs import EventLog
+    >>> from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
     >>> log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
-    >>> traces = prepare(log).traces
+    >>> traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
     >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scopes=["all"], workers=1)
     >>> found["all"].to_frame().loc["help"].tolist()
     [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
@@ -97,7 +114,8 @@ def bootstrap(
         raise WaypostError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)  # who resamples has understood
-        whole = learn_mdp(traces, eps=eps)
+        learned = learn_fitting(traces, eps=eps)  # what is good for all cases is good for each resample
+    whole, eps = learned.mdp, learned.eps
     histories = access_histories(whole) if match == "history" else list(whole.labels)
     asked = target if isinstance(target, str) else tuple(target)
     ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories)
@@ -106,7 +124,7 @@ def bootstrap(
     found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
     if not found:
         raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
-    names = whole.states if match == "history" else tuple(whole.labels)
+    names = tuple(whole.states if match == "history" else whole.labels)
     drawn = np.stack(found)  # (resamples, scopes, n, 2)
     return {
         scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
@@ -117,7 +135,7 @@ def bootstrap(
 def access_histories(mdp: MDP) -> list[History | None]:
     """(S,) the shortest history that leads to each state, the more frequent one first; None where there is none."""
     histories: list[History | None] = [None] * mdp.n_states
-    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
+    onward = [steps_from(mdp, state) for state in range(mdp.n_states)]
     histories[mdp.initial] = ()
     queue = deque([mdp.initial])
     while queue:
@@ -133,7 +151,7 @@ def access_histories(mdp: MDP) -> list[History | None]:
 
 def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
     """States that histories lead to, None where the model does not know one."""
-    onward = [_steps(mdp, state) for state in range(mdp.n_states)]
+    onward = [steps_from(mdp, state) for state in range(mdp.n_states)]
     reached: list[int | None] = []
     for history in histories:
         state = mdp.initial if history is not None else None
@@ -141,22 +159,6 @@ def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
             state = onward[state].get(step, (None,))[0] if state is not None else None
         reached.append(state)
     return reached
-
-
-def _steps(mdp: MDP, state: int) -> dict[tuple[str, str], tuple[int, int]]:
-    """Successor and count by action and output; learned models have one successor for each."""
-    steps = {}
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
-        for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
-            successor = int(mdp.transitions.indices[k])
-            seen = 0 if mdp.counts is None else int(mdp.counts[k])
-            steps[mdp.actions[choice], output_of(mdp, successor)] = (successor, seen)
-    return steps
-
-
-def output_of(mdp: MDP, state: int) -> str:
-    """Output of a learned state: its name without the number."""
-    return mdp.states[state].partition(": ")[2]
 
 
 def _bounds(
@@ -228,6 +230,8 @@ def _intervals(
 ) -> Resampled:
     tail = 50 * (1 - level)
     there = ~np.isnan(drawn[:, :, 0])
+    if match == "label":
+        drawn = np.nan_to_num(drawn, nan=0.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a state that no resample has: nan is the answer
         ends = np.nanpercentile(drawn, [tail, 100 - tail], axis=0)  # (2, n, 2)

@@ -1,6 +1,7 @@
 """Cleaning a log: small steps, each a pure function from log to log; a recipe is a list of them."""
 
-from waypost.logs.steps.cases import cut_cases, keep_cases, keep_periods, keep_variants, set_outcome
+from waypost.logs.steps.attributes import attribute_as_event
+from waypost.logs.steps.cases import cut_cases, keep_cases, keep_periods, keep_variants
 from waypost.logs.steps.durations import classify_durations, pair_lifecycle, rename_by_gap
 from waypost.logs.steps.events import (
     drop_events,
@@ -10,6 +11,7 @@ from waypost.logs.steps.events import (
     number_events,
     rename_events,
 )
+from waypost.logs.steps.outcome import set_outcome
 
 STEPS = {
     step.__name__: step
@@ -27,6 +29,7 @@ STEPS = {
         keep_periods,
         keep_variants,
         cut_cases,
+        attribute_as_event,
         set_outcome,
     )
 }

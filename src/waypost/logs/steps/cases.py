@@ -1,4 +1,4 @@
-"""Steps that look at whole cases: which to keep, where to cut them, how they ended."""
+"""Steps that look at whole cases: which to keep, where to cut them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
+from waypost.logs.log import EventLog, matches
 from waypost.logs.steps.events import Patterns
 
 Moment = str | date  # a datetime is a date, too
-Others = Literal["error", "drop", "positive", "negative"]
 
 
 def keep_cases(
@@ -91,61 +90,8 @@ def cut_cases(log: EventLog, *, after: Patterns, missing: Literal["drop", "keep"
     )
 
 
-def set_outcome(
-    log: EventLog,
-    *,
-    positive: Patterns,
-    negative: Patterns = (),
-    attribute: str | None = None,
-    last: bool = False,
-    others: Others | None = None,
-) -> EventLog:
-    """Say which cases ended well: by an event, by their `last` event, or by the values of an `attribute`.
-
-    Where events of both kinds happen in a case, the later one decides. `others` says what becomes of cases with
-    neither: by default they are negative, or an error where `negative` was given.
-
-    >>> log = set_outcome(EventLog.from_sequences([["ask", "pay"], ["ask"]]), positive="pay")
-    >>> log.notes[-1]
-    'outcomes: 1 positive, 1 negative'
-    """
-    told = log.names() if attribute is None else log.column(attribute, "set_outcome")
-    good, bad = matches(told, positive), matches(told, negative)
-    if attribute is not None:  # True, true and TRUE say the same
-        folded = np.array([t.casefold() for t in told.tolist()], object)
-        good, bad = (matches(folded, [p.casefold() for p in _listed(which)]) for which in (positive, negative))
-    if last:
-        final = np.zeros(len(log), bool)
-        final[log.first_event[1:] - 1] = True
-        good, bad = good & final, bad & final
-    case = log.case_of
-    outcome = np.full(log.n_cases, "", object)
-    for row in np.flatnonzero(good | bad).tolist():
-        outcome[case[row]] = POSITIVE if good[row] else NEGATIVE
-    without = outcome == ""
-    others = others or ("error" if negative else "negative")
-    if others not in ("error", "drop", POSITIVE, NEGATIVE):
-        raise LogError(f"set_outcome: others is 'error', 'drop', 'positive' or 'negative', not {others!r}")
-    if others == "error" and without.any():
-        name = log.events.iloc[log.first_event[int(without.argmax())]]["case:concept:name"]
-        raise LogError(
-            f"{without.sum():,} of {len(without):,} cases have no outcome (the first is {name!r}); "
-            f"say with others= what they are: 'drop', 'positive' or 'negative'"
-        )
-    if others in (POSITIVE, NEGATIVE):
-        outcome[without] = others
-    counted = ", ".join(f"{(outcome == o).sum():,} {o}" for o in (POSITIVE, NEGATIVE))
-    dropped = f", {without.sum():,} without were dropped" if others == "drop" and without.any() else ""
-    marked = log.with_events(log.events.assign(**{OUTCOME: outcome[case]}))
-    return marked.where_cases(outcome != "", f"outcomes: {counted}{dropped}")
-
-
 def _cases_with(log: EventLog, names: Patterns) -> NDArray[np.bool_]:
     return np.bincount(log.case_of, weights=matches(log.names(), names), minlength=log.n_cases) > 0
-
-
-def _listed(names: Patterns) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
 
 
 def _instant(moment: Moment) -> np.datetime64:

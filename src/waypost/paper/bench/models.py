@@ -51,7 +51,7 @@ def share(mdp: MDP, target: str, path: Path, asked: Sequence[int]) -> Shared:
     labels = {"target": goal}
     for s in asked:
         labels[f"q{s}"] = np.arange(mdp.n_states) == s
-    model = absorbing(mdp, goal).with_labels(labels)
+    model = mdp.absorbing(goal).with_labels(labels)
     write_mdp(model, path)
     return Shared(path, tuple(int(s) for s in asked), mdp.n_states, int(model.transitions.nnz))
 
@@ -66,24 +66,3 @@ def share_file(source: Path, target: str, path: Path, *, sample: int | None, see
 def sampled(n: int, size: int, seed: int = 1) -> NDArray[np.int64]:
     """Some of `n` states, each as likely as any other, the same for the same seed."""
     return np.sort(np.random.default_rng([seed, n]).choice(n, min(size, n), replace=False))
-
-
-def absorbing(mdp: MDP, target: NDArray[np.bool_]) -> MDP:
-    """Model in which the target is not left: what comes after it does not count, and Storm must not see it.
-
-    >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {"back": "a"}}, initial="a")
-    >>> absorbing(mdp, mdp.where("b")).actions
-    ('go', '(final)')
-    """
-    kept = ~target[mdp.choice_state]
-    choice = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
-    entries = kept[choice]
-    return MDP.from_triplets(
-        (np.cumsum(kept) - 1)[choice[entries]],
-        mdp.transitions.indices[entries],
-        mdp.transitions.data[entries],
-        first_choice=np.concatenate([[0], np.cumsum(np.where(target, 0, np.diff(mdp.first_choice)))]),
-        states=mdp.states,
-        actions=[action for action, keep in zip(mdp.actions, kept.tolist(), strict=True) if keep],
-        initial=mdp.initial,
-    )

@@ -79,8 +79,7 @@ def first_steps(mdp: MDP, steps: int, target: str) -> list[str]:
     for _ in range(steps):
         barred.add(at)
         c = int(mdp.first_choice[at])
-        row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]].tolist()
-        onward = next((y for y in row if y not in barred), None)
+        onward = next((y for y in mdp.successors(choice=c).tolist() if y not in barred), None)
         if onward is None:
             break
         at = onward

@@ -10,23 +10,21 @@ import argparse
 import csv
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, WaypostError, require
-from waypost.formats import read_umb
-from waypost.formats.storm import with_fractions
-from waypost.formats.storm_worker import Refusal, build, fraction_texts, parse
+from waypost.formats import read_mdp
+from waypost.formats.properties import asked, find_property
+from waypost.formats.storm_worker import Refusal, build, parse
 from waypost.formats.writing import write_text
-from waypost.model import MDP
 from waypost.solve import reachability
 
 Mask = NDArray[np.bool_]
@@ -108,44 +106,40 @@ def benchmarks(folder: Path, *, largest: int) -> Iterator[Benchmark]:
 
 def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
     """Compute one published result with our engine and with Storm."""
+    file, given = benchmark.folder / benchmark.file, benchmark.constants
+    question = find_property(
+        f"{benchmark.folder / (benchmark.properties or benchmark.file)}:{benchmark.name}", constants=given
+    )
+    mdp, target, _ = asked(read_mdp(file, constants=given, time_limit=None), question)
+    started = time.perf_counter()
+    ours = float(reachability(mdp, target=target, optimum=question.optimum)[mdp.initial])
+    seconds = time.perf_counter() - started
+    storm, storm_seconds = _by_storm(benchmark)
+    exactly, exact_seconds = None, None
+    if mdp.n_states <= exact_up_to:
+        precise, target, _ = asked(read_mdp(file, constants=given, exact=True, time_limit=None), question)
+        started = time.perf_counter()
+        exactly = reachability(precise, target=target, optimum=question.optimum, exact=True)[precise.initial]
+        exact_seconds = time.perf_counter() - started
+    return Comparison(benchmark, mdp.n_states, ours, storm, seconds, storm_seconds, exactly, exact_seconds)
+
+
+def _by_storm(benchmark: Benchmark) -> tuple[float, float]:
+    """Storm's answer on the whole model, and the seconds it took."""
     stormpy = require("stormpy", "storm", "reading QComp's models")
     try:
         program, found = parse(str(benchmark.folder / benchmark.file), benchmark.constants)
         if benchmark.properties is not None:
             found = stormpy.parse_properties((benchmark.folder / benchmark.properties).read_text(), program)
-        asked = next(p for p in found if p.get_name() == benchmark.name)
+        wanted = next(p for p in found if p.get_name() == benchmark.name)
         # asked twice: with a single property Storm stops building at its target
-        model = build(program, exact=False, properties=[asked, asked])
+        model = build(program, exact=False, properties=[wanted, wanted])
     except (Refusal, RuntimeError, StopIteration) as error:
         raise FormatError(f"{benchmark.title}: {error or 'there is no such property'}") from None
-    formula = asked.get_raw_formula()
-    optimum, allowed, target = _question(stormpy, model, formula)
-    plain = _as_mdp(model)
-    mdp = _until(plain, allowed, target)
+    query = _as_query(stormpy, wanted.get_raw_formula())
     started = time.perf_counter()
-    ours = float(reachability(mdp, target="target", optimum=optimum)[mdp.initial])
-    seconds = time.perf_counter() - started
-    started = time.perf_counter()
-    storm = float(stormpy.model_checking(model, _as_query(stormpy, formula)).get_value(mdp.initial))
-    storm_seconds = time.perf_counter() - started
-    exactly, exact_seconds = None, None
-    if mdp.n_states <= exact_up_to:
-        texts = fraction_texts(build(program, exact=True, properties=[asked, asked]))
-        precise = _until(with_fractions(plain, [Fraction(text) for text in texts], benchmark.file), allowed, target)
-        started = time.perf_counter()
-        exactly = reachability(precise, target="target", optimum=optimum, exact=True)[precise.initial]
-        exact_seconds = time.perf_counter() - started
-    return Comparison(benchmark, mdp.n_states, ours, storm, seconds, storm_seconds, exactly, exact_seconds)
-
-
-def _question(stormpy: Any, model: Any, formula: Any) -> tuple[Literal["max", "min"], Mask, Mask]:
-    """Take ``Pmax=? [a U b]`` apart: the optimum, where `a` holds, where `b` holds. ``P>=1`` asks for the minimum."""
-    path = formula.subformula
-    until = path.is_until_formula
-    target = _mask(stormpy, model, path.right_subformula if until else path.subformula)
-    allowed = _mask(stormpy, model, path.left_subformula) if until else np.ones(len(target), bool)
-    least = formula.has_bound or "MIN" in str(formula.optimality_type).upper()
-    return "min" if least else "max", allowed, target
+    answer = float(stormpy.model_checking(model, query).get_value(model.initial_states[0]))
+    return answer, time.perf_counter() - started
 
 
 def _as_query(stormpy: Any, formula: Any) -> Any:
@@ -155,41 +149,6 @@ def _as_query(stormpy: Any, formula: Any) -> Any:
     query.remove_bound()
     query.set_optimality_type(stormpy.developer.OptimizationDirection.MINIMIZE)
     return query
-
-
-def _mask(stormpy: Any, model: Any, formula: Any) -> Mask:
-    mask = np.zeros(model.nr_states, bool)
-    mask[list(stormpy.model_checking(model, formula).get_truth_values_vector())] = True
-    return mask
-
-
-def _as_mdp(model: Any) -> MDP:
-    from stormpy.io import export_to_umb
-
-    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
-        export_to_umb(model, f"{folder}/model.umb")
-        return read_umb(f"{folder}/model.umb")
-
-
-def _until(mdp: MDP, allowed: Mask, target: Mask) -> MDP:
-    """Stop where `allowed` no longer holds: reaching the target afterwards does not count."""
-    lost = ~allowed & ~target
-    choice = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
-    kept = ~lost[mdp.choice_state]
-    renumbered = np.cumsum(kept) - 1
-    entries = kept[choice]
-    first = np.concatenate([[0], np.cumsum(np.where(lost, 0, np.diff(mdp.first_choice)))])
-    return MDP.from_triplets(
-        renumbered[choice[entries]],
-        mdp.transitions.indices[entries],
-        mdp.transitions.data[entries],
-        first_choice=first,
-        states=mdp.states,
-        actions=[action for action, keep in zip(mdp.actions, kept.tolist(), strict=True) if keep],
-        initial=mdp.initial,
-        labels={"target": target},
-        exact=None if mdp.exact is None else list(mdp.exact[entries]),
-    )
 
 
 def table(rows: Sequence[Comparison]) -> str:

@@ -7,9 +7,10 @@ const KIND_WORDS = {
   optional: "Optional: how many of the successful runs pass it depends on the choices made.",
   marginal: "Marginal: few of the runs that reach the target pass it, WHATEVER.",
   detrimental: "To avoid: no run that reaches the target passes it, WHATEVER.",
+  unreachable: "Never reached: nothing that can be done leads here before the target.",
 };
 
-const KIND_SHADES = { start: 1, target: 1, indispensable: 1, important: .75, optional: .38, marginal: .14, detrimental: 0 };
+const KIND_SHADES = { start: 1, target: 1, indispensable: 1, important: .75, optional: .38, marginal: .14, detrimental: 0, unreachable: 0 };
 
 function showDetails(page, host) {
   const state = page.selected;

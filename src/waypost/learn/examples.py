@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from waypost.learn import Prepared
+from waypost.learn.mdp import Successors, steps_from
+from waypost.learn.prepare import Prepared
 from waypost.logs.log import CASE
 from waypost.model import MDP
-from waypost.uncertainty.bootstrap import output_of
-
-Steps = dict[tuple[str, str], int]
 
 
 def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list[str]]:
@@ -26,32 +24,20 @@ def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list
     else:
         log = prepared.log
         names = [str(name) for name in log.events[CASE].to_numpy()[log.first_event[:-1]]]
-    known: dict[int, Steps] = {}
+    known: dict[int, Successors] = {}
     found: dict[str, list[str]] = {}
     for name, trace in zip(names, prepared.traces, strict=True):
-        state: int | None = mdp.initial
-        passed = {mdp.initial: None}
+        state = mdp.initial
+        passed = {state: None}
         for step in trace[1:]:
-            if state is None:
-                break
-            action, output = step[0], step[1]
             if state not in known:
-                known[state] = _steps(mdp, state)
-            state = known[state].get((action, output))
-            if state is not None:
-                passed[state] = None
+                known[state] = steps_from(mdp, state)
+            if (step[0], step[1]) not in known[state]:
+                break
+            state = known[state][step[0], step[1]][0]
+            passed[state] = None
         for each in passed:
             examples = found.setdefault(mdp.states[each], [])
             if len(examples) < most:
                 examples.append(name)
     return found
-
-
-def _steps(mdp: MDP, state: int) -> Steps:
-    """Successor by action and output; a learned model has one for each."""
-    steps: Steps = {}
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
-        low, high = mdp.transitions.indptr[choice : choice + 2]
-        for successor in mdp.transitions.indices[low:high].tolist():
-            steps[mdp.actions[choice], output_of(mdp, successor)] = successor
-    return steps

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from waypost.errors import require
-from waypost.importance.results import Explanation, Number
-from waypost.report.reading import bounds_at, kinds, labels_by_state, ranking
-
-Row = dict[str, str | Number]
+from waypost.importance.results import Bounds, Explanation, Number
+from waypost.report.names import labels_by_state
 
 
 def columns(explanation: Explanation) -> list[str]:
     """Names of the columns: state, labels, kind, then a lower and an upper bound per scope."""
-    scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in scopes for side in ("lower", "upper"))]
+    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in explanation.parts for side in Bounds._fields)]
 
 
-def rows(explanation: Explanation, top: int | None = None) -> list[Row]:
+def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, str | Number]]:
     """One row per state, most important first; numbers stay numbers.
 
     >>> from waypost.cases import loan
@@ -26,20 +23,13 @@ def rows(explanation: Explanation, top: int | None = None) -> list[Row]:
     >>> row["state"], round(row["optimal_lower"], 9), row["optimal_upper"]
     ('Consultation', 0.525, 1.0)
     """
-    scopes = [*explanation.scopes, *(["absolute"] if explanation.absolute is not None else [])]
-    labels, read = labels_by_state(explanation.mdp), kinds(explanation)
+    labels, head = labels_by_state(explanation.mdp), columns(explanation)
     found = []
-    for position in ranking(explanation)[:top].tolist():
-        state = int(explanation.asked[position])
-        row: Row = {
-            "state": explanation.mdp.states[state],
-            "labels": ", ".join(labels[state]),
-            "kind": read[position].value,
-        }
-        for scope in scopes:
-            bounds = bounds_at(explanation, scope, position)
-            row[f"{scope}_lower"], row[f"{scope}_upper"] = bounds.lower, bounds.upper
-        found.append(row)
+    for position in explanation.ranking[:top].tolist():
+        state, kind = int(explanation.asked[position]), explanation.kinds[position]
+        numbers = (number for bounds in explanation.at(position).values() for number in bounds)
+        line = (explanation.mdp.states[state], ", ".join(labels[state]), kind.value, *numbers)
+        found.append(dict(zip(head, line, strict=True)))
     return found
 
 

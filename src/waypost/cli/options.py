@@ -1,0 +1,104 @@
+"""Options that several commands share: one wording, one meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from waypost.learn import EPS
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+LEARNING = ("recipe", "actors", "choosing", "eps", "positive", "columns", "quiet")  # what `learning_options` gives
+
+
+def together(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order in which ``--help`` shows them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def target_option(**how: Any) -> Decorator:
+    """Give a command ``--target``."""
+    return click.option(
+        "--target", "-t", multiple=True, help="A label or a state's name; several mean any of them.", **how
+    )
+
+
+def scope_option(text: str) -> Decorator:
+    """Give a command ``--scope``."""
+    return one_of("--scope", words="all optimal both", default="both", text=text)
+
+
+def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
+    """Option that is one of some words."""
+    return click.option(*names, type=click.Choice(words.split()), default=default, show_default=True, help=text)
+
+
+def reading_options(exact: str = "Compute in rationals; print fractions.") -> Decorator:
+    """Give a command the options of reading a model."""
+    return together(
+        click.option(
+            "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
+        ),
+        click.option("--exact", is_flag=True, help=exact),
+    )
+
+
+learning_options = together(
+    click.option("--recipe", metavar="TOML", help="How to clean a log: a file, or the name of a case study."),
+    click.option("--actors", metavar="JSON", help="Who performs which event: a file, or 'choice', or 'chance'."),
+    click.option("--choosing", multiple=True, metavar="ACTOR", help="Whose events are choices [customer]."),
+    click.option("--eps", type=float, help=f"How readily learning tells states apart, above 0 to 2 [{EPS}]."),
+    click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are positive."),
+    click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="Column of a CSV: case=ID, ..."),
+    click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
+)
+
+what_if_options = together(
+    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
+)
+
+bootstrap_options = together(
+    click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
+    one_of(
+        "--match",
+        words="history label",
+        default="history",
+        text="How --bootstrap finds states again: by the history that leads there, or all of a label as one.",
+    ),
+    click.option("--seed", type=int, default=1, show_default=True, help="Seed of --bootstrap."),
+    click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),
+)
+
+output_options = together(
+    one_of("--format", "shape", words="table text markdown csv json", default="table", text="What to print."),
+    click.option("--top", type=click.IntRange(1), help="How many states a table has (20), or lines a section (5)."),
+    click.option("--json", "json_file", metavar="FILE|-", help="Write JSON to a file, or - for standard output."),
+    click.option("--csv", "csv_file", metavar="FILE|-", help="Write CSV to a file, or - for standard output."),
+    click.option("--html", "html_file", metavar="FILE", help="Write one page to explore offline."),
+    click.option("--compare", multiple=True, metavar="TARGET", help="A further target for the page, to compare with."),
+    click.option(
+        "--output",
+        "-o",
+        "files",
+        multiple=True,
+        metavar="FILE",
+        help="Write a file, by its ending: .json .csv .xlsx .parquet .md .txt .html .svg .png .pdf",
+    ),
+    click.option("--plot", "plot_file", metavar="FILE", help="Draw a picture: .svg, .png or .pdf"),
+    one_of(
+        "--picture",
+        words="auto graph bars grid",
+        default="auto",
+        text="What pictures show: the process, intervals of the top states, or a grid where states have coordinates.",
+    ),
+    one_of("--theme", words="light dark", default="light", text="Colours of pictures."),
+)

@@ -1,0 +1,146 @@
+"""JANI, the exchange language of model checkers: built by Storm; its expressions are written as PRISM's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from waypost.errors import FormatError
+from waypost.formats.kinds import check_kind
+from waypost.formats.lexical import read_text
+from waypost.formats.registry import Format
+from waypost.formats.storm import TIME_LIMIT, read_symbolic
+from waypost.model import MDP, Target
+
+_INFIX = {
+    "∧": "&",
+    "∨": "|",
+    "⇒": "=>",
+    "=": "=",
+    "≠": "!=",
+    "<": "<",
+    "≤": "<=",
+    ">": ">",
+    "≥": ">=",
+    "+": "+",
+    "-": "-",
+    "*": "*",
+    "/": "/",
+}
+_CALLED = {"%": "mod", "min": "min", "max": "max", "pow": "pow", "log": "log"}
+_OF_ONE = {"floor": "floor", "ceil": "ceil", "trc": "floor"}
+DEEPEST = 200
+
+
+def read(
+    path: Path | str,
+    *,
+    constants: Mapping[str, Any] | None = None,
+    exact: bool = False,
+    target: Target | None = None,
+    avoid: Target | None = None,
+    initial: str | None = None,
+    time_limit: float | None = TIME_LIMIT,
+) -> MDP:
+    """Read a JANI model, no further than to its `target`, where one is given."""
+    path = Path(path)
+    document = parsed(read_text(path), path.name)
+    check_kind(str(document.get("type", "mdp")).upper(), path.name)
+    return read_symbolic(
+        path,
+        constants=constants,
+        exact=exact,
+        target=target,
+        avoid=avoid,
+        initial=initial,
+        time_limit=time_limit,
+        definitions=definitions_of(document, constants or {}),
+    )
+
+
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """Give the content of a JANI file."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FormatError(f"{name} is not JSON, so it is no JANI model") from None
+    if not isinstance(document, dict):
+        raise FormatError(f"{name} is no JANI model")
+    return document
+
+
+def definitions_of(document: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, str]:
+    """Give the constants of a model as expressions; `constants` are values for the open ones.
+
+    So are the initial values of variables: Storm makes constants of those that never change.
+
+    >>> definitions_of({"constants": [{"name": "N"}, {"name": "K", "value": {"op": "*", "left": 2, "right": "N"}}]},
+    ...     {"N": 3})
+    {'N': '3', 'K': '(2 * N)'}
+    """
+    found = {}
+    for constant in document.get("constants") or []:
+        name, value = constant.get("name"), constant.get("value")
+        if name in constants:
+            value = constants[name]
+        if isinstance(name, str) and value is not None:
+            found[name] = value if isinstance(value, str) and name in constants else expression_text(value)
+    for variable in document.get("variables") or []:
+        name, value = variable.get("name"), variable.get("initial-value")
+        if isinstance(name, str) and value is not None and not variable.get("transient"):
+            found.setdefault(name, expression_text(value))
+    return found
+
+
+def labels_of(document: Mapping[str, Any]) -> set[str]:
+    """Names of the labels: boolean variables that are computed in every state."""
+    return {
+        str(variable.get("name"))
+        for variable in document.get("variables") or []
+        if variable.get("transient") and variable.get("type") == "bool"
+    }
+
+
+def expression_text(expression: Any, labels: Collection[str] = (), depth: int = 0) -> str:
+    """Write an expression as PRISM does.
+
+    >>> expression_text({"op": "∧", "left": "done", "right": {"op": "≤", "left": "x", "right": 3}}, {"done"})
+    '("done" & (x <= 3))'
+    """
+
+    def inner(key: str) -> str:
+        return expression_text(expression.get(key), labels, depth + 1)
+
+    if depth > DEEPEST:
+        raise FormatError(f"a JANI expression is nested more than {DEEPEST} deep")
+    if isinstance(expression, bool):
+        return str(expression).lower()
+    if isinstance(expression, int | float):
+        return repr(expression)
+    if isinstance(expression, str):
+        return f'"{expression}"' if expression in labels else expression
+    operator = expression.get("op") if isinstance(expression, dict) else None
+    if operator == "¬":
+        return f"!{inner('exp')}"
+    if operator == "ite":
+        return f"({inner('if')} ? {inner('then')} : {inner('else')})"
+    if operator in _INFIX:
+        return f"({inner('left')} {_INFIX[operator]} {inner('right')})"
+    if operator in _CALLED:
+        return f"{_CALLED[operator]}({inner('left')}, {inner('right')})"
+    if operator in _OF_ONE:
+        return f"{_OF_ONE[operator]}({inner('exp')})"
+    raise FormatError(f"a JANI expression has {str(operator or expression)[:40]!r}, which we do not read")
+
+
+FORMAT = Format(
+    name="JANI",
+    endings=(".jani",),
+    names="the values of the variables that change, then the locations by their names",
+    keeps=("exact", "labels", "valuations"),
+    recognises=lambda _raw, text, _path: text.lstrip().startswith("{") and '"jani-version"' in text,
+    read=read,
+    options=("exact", "constants", "target", "avoid", "initial", "time_limit"),
+)

@@ -1,0 +1,238 @@
+"""What is asked, a model, a target and a scope, and everything known about it so far, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceError
+from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.importance.fixed import InducedChain
+from waypost.model import MDP, Strategy, Target, describe_target
+from waypost.model.checking import names_of
+from waypost.solve.elimination import Elimination, eliminate
+from waypost.solve.rational import to_fraction
+from waypost.solve.reachability import Reach
+from waypost.solve.rewards import STOP
+
+if TYPE_CHECKING:
+    from waypost.importance.asking import Groups
+    from waypost.importance.results import Bounds, PathImportance, StateImportance
+
+SMALLEST = 1e-290  # a rarer target leaves floats no digits
+RARE = 1e-100  # where the target is rarer than this, the graph is always asked about 0 and 1
+
+Scope = Literal["all", "optimal"] | Strategy
+ScopeName = Literal["all", "optimal", "strategy"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A model, a target and a scope; what is known about them is computed when it is first needed, and kept.
+
+    Hold one to ask several things without computing anything twice. It pickles and copies as what was asked, without
+    what is known.
+
+    In scope "optimal" strategies keep to the conserving choices, and reach the target or lose all hope of it with
+    probability 1. A `Strategy` leaves a chain, in which no choice remains; then what is known is known about the chain,
+    and a state of the model is the set of its copies (`spread`).
+
+    Attributes
+    ----------
+    mdp
+        The model.
+    target
+        Labels or names of states; any of them is the target.
+    scope
+        "all" strategies that can reach the target, those that reach it with the greatest probability ("optimal"), or
+        one `Strategy`.
+    exact
+        Whether numbers are rationals.
+
+    Examples
+    --------
+    >>> from waypost.cases import loan
+    >>> question = Question.of(loan(), target="Granted", scope="all")
+    >>> question
+    Question('Granted', scope='all', states=10)
+    >>> question.states("Application")["Application"], question.path(["s0", "Apply", "Application"]).upper
+    (Bounds(lower=0.0, upper=1.0), 1.0)
+    >>> [name for name, always in zip(question.mdp.states, question.always, strict=True) if always]
+    ['s0', 'Application+', 'Granted']
+    """
+
+    mdp: MDP
+    target: tuple[str, ...]
+    scope: Scope
+    exact: bool = False
+    sibling: Question | None = field(default=None, compare=False)  # in another scope; lends what it knows of the model
+
+    @classmethod
+    def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
+        """Check what is asked, and that importance is defined."""
+        if not isinstance(mdp, MDP):
+            raise ArgumentError(f"the model is an MDP, as `read_mdp` or `MDP.from_dict` give it, not {mdp!r}")
+        if not isinstance(exact, bool):
+            raise ArgumentError(f"exact is True or False, not {exact!r}")
+        return cls(mdp, names_of("target", target), scope, exact).checked()
+
+    def within(self, scope: Scope) -> Question:
+        """The same model and target in another scope; reachability is computed once for both."""
+        return replace(self, scope=scope, sibling=self).checked()
+
+    def checked(self) -> Question:
+        """The question itself, if importance is defined and floats can tell it."""
+        if not isinstance(self.scope, Strategy) and self.scope not in ("all", "optimal"):
+            raise ArgumentError(f"scope is 'all', 'optimal' or a Strategy, not {self.scope!r}")
+        if not self.reach.possible[self.start]:
+            who = "this strategy never" if isinstance(self.scope, Strategy) else "no strategy"
+            initial = self.mdp.states[self.mdp.initial]
+            raise UndefinedImportanceError(f"{who} reaches {self.name} from {initial!r}, so importance is undefined")
+        if not self.exact and self.best < SMALLEST:
+            raise PrecisionError(f"{self.name} is too rare for floating point; ask for exact arithmetic (--exact)")
+        return self
+
+    def __repr__(self) -> str:
+        return f"Question({self.name}, scope={self.scope!r}, states={self.mdp.n_states}{', exact=True' * self.exact})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Question, (self.mdp, self.target, self.scope, self.exact)
+
+    @property
+    def name(self) -> str:
+        """Target as a person would write it."""
+        return describe_target(self.target)
+
+    @property
+    def scope_name(self) -> ScopeName:
+        """Scope in one word."""
+        return "strategy" if isinstance(self.scope, Strategy) else self.scope
+
+    @property
+    def optimal(self) -> bool:
+        """Whether only the strategies that reach the target with the greatest probability are in scope."""
+        return self.scope == "optimal"
+
+    def states(self, states: str | Iterable[str] | None = None, *, absolute: bool = False) -> StateImportance:
+        """Importance of states, as `waypost.state_importance` or, without normalisation, `absolute_importance`."""
+        from waypost.importance.asking import ask_states
+
+        return ask_states(self, states, absolute=absolute)
+
+    def groups(self, groups: Groups) -> dict[str, Bounds]:
+        """Importance of passing any state of a group, as `waypost.group_importance`."""
+        from waypost.importance.asking import ask_groups
+
+        return ask_groups(self, groups)
+
+    def path(self, path: Sequence[str]) -> PathImportance:
+        """Importance of a path, as `waypost.path_importance`."""
+        from waypost.importance.asking import ask_path
+
+        return ask_path(self, path)
+
+    # What is known of the model, whatever the scope.
+
+    @cached_property
+    def target_states(self) -> Mask:
+        """(S,) the target."""
+        return self.mdp.where(self.target) if self.sibling is None else self.sibling.target_states
+
+    @cached_property
+    def model(self) -> Reach:
+        """The target in the model."""
+        if self.sibling is not None:
+            return self.sibling.model
+        return Reach.of(self.mdp, self.target_states, exact=self.exact)
+
+    # What is known of the scope: of the model, or of the chain that a strategy leaves.
+
+    @cached_property
+    def chain(self) -> InducedChain | None:
+        """Chain of the strategy in scope, if it is one."""
+        if not isinstance(self.scope, Strategy):
+            return None
+        return InducedChain.of(self.mdp, self.scope, self.target_states, exact=self.exact)
+
+    @property
+    def reach(self) -> Reach:
+        """The target where the scope is played: in the model, or in the chain."""
+        return self.model if self.chain is None else self.chain.reach
+
+    @property
+    def start(self) -> int:
+        """Where every run starts."""
+        return self.mdp.initial if self.chain is None else self.chain.start
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of `reach`."""
+        return self.reach.arena.graph
+
+    @property
+    def best(self) -> Any:
+        """Greatest probability of reaching the target over the strategies in scope."""
+        return self.reach.max.values[self.start]
+
+    @property
+    def rare(self) -> bool:
+        """Whether the target is so rare that floats near 0 and 1 are never trusted."""
+        return bool(self.best < RARE)
+
+    def spread(self, states: Mask) -> Mask:
+        """States of the model where the scope is played: in a chain, all their copies."""
+        return states if self.chain is None else self.chain.copies(states)
+
+    @cached_property
+    def enabled(self) -> Mask:
+        """(C,) choices that strategies in scope may take before the target."""
+        usable = ~self.reach.target[self.graph.choice_state]
+        return usable & self.reach.conserving[0] if self.optimal else usable
+
+    @cached_property
+    def visited(self) -> Mask:
+        """(S,) states that some strategy visits before, or on entering, the target."""
+        return self._from_start(self.enabled)
+
+    @cached_property
+    def visited_by_best(self) -> Mask:
+        """(S,) states that one strategy, the best one found, visits before, or on entering, the target."""
+        taken = np.zeros(self.graph.n_choices, bool)
+        taken[self.reach.max.choice[self.reach.max.choice != STOP]] = True
+        return self._from_start(self.enabled & taken)
+
+    @cached_property
+    def ever(self) -> Mask:
+        """(S,) greatest importance above 0: visited, and the target may follow."""
+        return self.visited & self.reach.possible
+
+    @cached_property
+    def always(self) -> Mask:
+        """(S,) least importance 1: on every path to the target."""
+        return dominators(self.graph, self.start, self.reach.target, enabled=self.enabled)
+
+    @cached_property
+    def reduced(self) -> Elimination | None:
+        """The model reduced to its choices, if they are few: what a sweep over many states starts from."""
+        return eliminate(self.reach, self.start, enabled=self.enabled, visited=self.visited)
+
+    @cached_property
+    def ties(self) -> tuple[str, ...]:
+        """Choices that count as optimal up to rounding, as "state/action"."""
+        if not self.optimal or self.exact:
+            return ()
+        mdp, tied = self.mdp, np.flatnonzero(self.reach.conserving[1] & self.visited[self.mdp.choice_state])
+        return tuple(f"{mdp.states[mdp.choice_state[c]]}/{mdp.actions[c]}" for c in tied)
+
+    def _from_start(self, enabled: Mask) -> Mask:
+        return reachable(self.graph, np.arange(self.graph.n_states) == self.start, enabled=enabled)
+
+
+def plain(value: Any) -> float | Fraction:
+    """Python's own float or Fraction."""
+    return float(value) if isinstance(value, float | np.floating) else to_fraction(value)

@@ -1,0 +1,153 @@
+"""Does the model say what the log says? Every activity under the observed strategy beside its share in the log.
+
+Merging makes a model small and lets it forget: an activity of nine in ten good cases may look like one of five in ten.
+*Fit* tells how far the model is off, activity by activity; *held-out likelihood* whether it explains cases that
+it has not learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+import numpy as np
+
+from waypost.learn.alergia import states_of
+from waypost.learn.observed import Observed, observed_activities
+from waypost.learn.tree import Node, prefix_tree, weighted
+from waypost.logs.log import POSITIVE
+from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
+from waypost.model import MDP
+
+RARE = 0.01  # activities of fewer cases than this share do not speak for or against a model
+FAR = 0.05  # a gap that is warned of
+HELD_OUT = 0.2  # share of the cases that a model is tried on
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A learned model beside its log."""
+
+    worst: float  # largest gap of an activity that at least 1 % of the cases have
+    activity: str | None  # where it is; None where no activity is that frequent
+    gaps: Mapping[str, float]  # model minus log, among the good cases
+    observed: Mapping[str, Observed]  # what the model says
+
+    @property
+    def far(self) -> bool:
+        """Whether the model misses the log by more than five points somewhere."""
+        return self.worst > FAR
+
+    def sentence(self) -> str:
+        """Worst gap in words, with what to do where it is large.
+
+        >>> Fit(0.0, "ask", {}, {}).sentence()
+        'the model says of every activity what the log says'
+        """
+        if self.worst < 0.0005:
+            return "the model says of every activity what the log says"
+        told = f"the model is at most {100 * self.worst:.1f} points off the log (at {self.activity!r})"
+        return f"{told}; learn again with less merging (--eps auto, or --eps none)" if self.far else told
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {"worst": self.worst, "activity": self.activity, "gaps": dict(self.gaps)}
+
+
+def fit(mdp: MDP, variants: Sequence[tuple[Trace, int]]) -> Fit:
+    """Compare the model under the observed strategy with the traces it was learned from, event by event.
+
+    Good cases are those that end ``positive``; where no case does, all of them.
+
+    >>> from waypost.learn import learn_mdp
+    >>> from waypost.logs import EVERY_EVENT_CHANCE, EventLog, io_traces
+    >>> traces = io_traces(EventLog.from_sequences([["ask", "help"]] * 30 + [["ask"]] * 10), EVERY_EVENT_CHANCE)
+    >>> found = fit(learn_mdp(traces, eps=0), weighted(traces))
+    >>> found.worst, found.observed["help"].good_share
+    (0.0, 0.75)
+    """
+    ends = {str(trace[-1][1]) for trace, _ in variants if len(trace) > 1}
+    wanted = {POSITIVE} if POSITIVE in ends else ends
+    names, good_share, share = _counted(variants, wanted)
+    later = np.arange(mdp.n_states) != mdp.initial
+    target = np.logical_or.reduce([mdp.labels[end] for end in sorted(wanted)])
+    final = target | mdp.labels.get("negative", ~later & later)
+    observed = observed_activities(mdp, target, {name: mdp.labels[name] & later & ~final for name in names})
+    gaps = {name: (observed[name].good_share or 0.0) - good_share[name] for name in names}
+    worst = max((n for n in names if share[n] >= RARE), key=lambda name: abs(gaps[name]), default=None)
+    size = 0.0 if worst is None else abs(gaps[worst])
+    return Fit(size if size > 1e-9 else 0.0, worst, gaps, observed)
+
+
+def _counted(
+    variants: Sequence[tuple[Trace, int]], wanted: set[str]
+) -> tuple[list[str], dict[str, float], dict[str, float]]:
+    """Events of traces, and the share of the good and of all cases that have each.
+
+    Where somebody chooses, the steps of the environment say whose turn it is, which is no event.
+    """
+    turns = any(given != ENVIRONMENT for trace, _ in variants for given, _ in steps_of(trace))
+    good: dict[str, int] = {}
+    cases: dict[str, int] = {}
+    n_good = n = 0
+    for trace, count in variants:
+        well = len(trace) > 1 and trace[-1][1] in wanted
+        n, n_good = n + count, n_good + count * well
+        for name in {output for given, output in steps_of(trace)[:-1] if not (turns and given == ENVIRONMENT)}:
+            cases[name] = cases.get(name, 0) + count
+            good[name] = good.get(name, 0) + count * well
+    return list(cases), {k: v / n_good for k, v in good.items()}, {k: v / n for k, v in cases.items()}
+
+
+def held_out_likelihood(traces: Sequence[Trace], eps: float, *, seed: int = 1) -> tuple[float, float]:
+    """Probability per step, as a geometric mean, of cases learned from and of cases held out.
+
+    A fifth of the cases is held out. A step that the model does not know after some history is read as one from the
+    state of that output which was seen most, with a small probability: backing off, as language models do.
+    """
+    held = np.random.default_rng(seed).random(len(traces)) < HELD_OUT
+    if held.all() or not held.any():
+        held[0] = not held[0]
+    learned = weighted([trace for trace, out in zip(traces, held, strict=True) if not out])
+    tried = weighted([trace for trace, out in zip(traces, held, strict=True) if out])
+    walk = _Walk(states_of(prefix_tree(learned), eps))
+    return walk.per_step(learned), walk.per_step(tried)
+
+
+class _Walk:
+    """A learned model as a predictor of steps, with a way on where it has never been."""
+
+    def __init__(self, states: Sequence[Node]) -> None:
+        self.root = states[0]
+        self.totals = {state.rank: sum(state.seen.values()) for state in states}
+        self.by_output: dict[str, Node] = {}
+        for state in states:
+            best = self.by_output.get(state.output)
+            if best is None or self.totals[state.rank] > self.totals[best.rank]:
+                self.by_output[state.output] = state
+        self.outputs = len(self.by_output)
+
+    def per_step(self, variants: Sequence[tuple[Trace, int]]) -> float:
+        """Geometric mean of the probabilities of all steps."""
+        total, steps = 0.0, 0
+        for trace, count in variants:
+            total += count * self._log_probability(trace)
+            steps += count * (len(trace) - 1)
+        return exp(total / steps) if steps else 1.0
+
+    def _log_probability(self, trace: Trace) -> float:
+        """Witten and Bell's estimate: of `n` steps seen here with `k` kinds, ``k / (n + k)`` is kept for new ones."""
+        state, found = self.root, 0.0
+        for step in steps_of(trace):
+            seen, kinds = self.totals[state.rank], len(state.seen)
+            count = state.seen.get(step, 0)
+            if count:
+                found += log(count / (seen + kinds))
+                state = state.children[step]
+            else:
+                new = (kinds + 1) / (seen + kinds + 1)
+                found += log(new / (self.outputs + 1))
+                state = self.by_output.get(step[1], self.root)
+        return found

@@ -1,0 +1,208 @@
+"""What good cases have that bad ones lack: every activity counted among both.
+
+A step that all cases pass is indispensable and explains nothing; a step that 95 % of the bad cases have and 2 % of the
+good ones separates them. *Separation* is the difference of the two shares, and activities are ordered by how much of it
+is certain: the limit nearest to 0 of its 95 % interval (Agresti and Caffo, The American Statistician 54, 2000), so that
+few cases count for little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import LogError
+from waypost.logs.deciding import deciding_activities
+from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, TIME, EventLog
+
+Presence = NDArray[np.bool_]
+
+CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Seconds since the event before a step, and until the event after it: median and the 90 % point."""
+
+    before: float
+    before_90: float
+    after: float
+    after_90: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One activity among good and among bad cases, counted in the log.
+
+    A share of nothing, such as the success of the cases without a step that all cases have, is None.
+    """
+
+    name: str
+    cases: int  # that have it
+    events: int
+    good_cases: int
+    bad_cases: int
+    good_share: float  # of the good cases, how many have it
+    bad_share: float
+    success_after: float | None  # of the cases that have it, how many end well
+    success_without: float | None
+    certain: float  # the part of the separation that few cases cannot have made
+    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
+    good_waiting: Waiting | None = None
+    bad_waiting: Waiting | None = None
+
+    @property
+    def separation(self) -> float:
+        """Good share minus bad share: above 0 for steps of the good cases."""
+        return self.good_share - self.bad_share
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {**asdict(self), "separation": self.separation}
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Contrast of every activity of a log, what separates good from bad first, what defines the outcome last.
+
+    >>> from waypost.logs.steps.outcome import set_outcome
+    >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10
+    >>> cases += [["ask", "help", "go"]] * 6 + [["ask", "go"]] * 54
+    >>> found = contrast(set_outcome(EventLog.from_sequences(cases), positive="pay"))
+    >>> [(c.name, c.good_share, c.bad_share) for c in found.ranked]
+    [('help', 0.75, 0.1), ('ask', 1.0, 1.0)]
+    >>> [(c.name, c.defines_outcome) for c in found.defining]
+    [('go', 'ends negative cases: none that has it is positive'), ('pay', 'decides that a case is positive')]
+    """
+
+    good: int  # cases
+    bad: int
+    activities: tuple[Contrast, ...]
+
+    @property
+    def success(self) -> float:
+        """Share of the cases that end well."""
+        return self.good / (self.good + self.bad)
+
+    @property
+    def ranked(self) -> tuple[Contrast, ...]:
+        """Activities that could explain the outcome, what separates first."""
+        return tuple(c for c in self.activities if c.defines_outcome is None)
+
+    @property
+    def defining(self) -> tuple[Contrast, ...]:
+        """Activities that define the outcome, or come only after it."""
+        return tuple(c for c in self.activities if c.defines_outcome is not None)
+
+    def __getitem__(self, name: str) -> Contrast:
+        """Contrast of an activity."""
+        return next(c for c in self.activities if c.name == name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {"good": self.good, "bad": self.bad, "activities": [c.as_dict() for c in self.activities]}
+
+
+def contrast(log: EventLog) -> Contrasts:
+    """Count every activity among the good and the bad cases of a log whose outcome is set."""
+    good = good_cases(log)
+    names, present = presence(log)
+    why = deciding_activities(log, good)
+    events = log.activities()
+    waiting = _waiting(log, names, good)
+    found = []
+    n_good, n_bad = int(good.sum()), int((~good).sum())
+    for k, name in enumerate(names):
+        with_good, with_bad = int(present[good, k].sum()), int(present[~good, k].sum())
+        found.append(
+            Contrast(
+                name=name,
+                cases=with_good + with_bad,
+                events=events[name],
+                good_cases=with_good,
+                bad_cases=with_bad,
+                good_share=with_good / n_good,
+                bad_share=with_bad / n_bad,
+                success_after=_share(with_good, with_good + with_bad),
+                success_without=_share(n_good - with_good, len(good) - with_good - with_bad),
+                certain=certain_difference(with_good, n_good, with_bad, n_bad),
+                defines_outcome=why.get(name),
+                good_waiting=waiting.get((name, True)),
+                bad_waiting=waiting.get((name, False)),
+            )
+        )
+    found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
+    return Contrasts(n_good, n_bad, tuple(found))
+
+
+def good_cases(log: EventLog) -> NDArray[np.bool_]:
+    """(cases,) which cases ended well; an error where no outcome was set, or all have the same."""
+    if OUTCOME not in log.events:
+        raise LogError(
+            "no outcome is set, so there are no good and bad cases; name an event that good cases have "
+            "(--positive EVENT; `waypost log FILE` lists candidates)"
+        )
+    told = log.column(OUTCOME, "contrast")[log.first_event[:-1]]
+    good: NDArray[np.bool_] = told == POSITIVE
+    if good.all() or not good.any():
+        same = POSITIVE if good.all() else NEGATIVE
+        raise LogError(f"all {len(good):,} cases are {same}; there is nothing to contrast")
+    return good
+
+
+def presence(log: EventLog) -> tuple[tuple[str, ...], Presence]:
+    """Activities of a log, the most frequent first, and (cases, activities) which case has which."""
+    names = tuple(log.activities())
+    position = {name: k for k, name in enumerate(names)}
+    present = np.zeros((log.n_cases, len(names)), bool)
+    present[log.case_of, [position[name] for name in log.names().tolist()]] = True
+    return names, present
+
+
+def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> float:
+    """Difference of two shares that chance alone is unlikely to have made, at least 0.
+
+    The 95 % interval of Agresti and Caffo adds a case with and one without to both sides; this is its end nearest to 0.
+
+    >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 20, 0, 40_000)
+    (0.86, 0.0)
+    """
+    one, other = (with_good + 1) / (good + 2), (with_bad + 1) / (bad + 2)
+    error = sqrt(one * (1 - one) / (good + 2) + other * (1 - other) / (bad + 2))
+    return max(0.0, abs(one - other) - CONFIDENT * error)
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _waiting(log: EventLog, names: tuple[str, ...], good: NDArray[np.bool_]) -> Mapping[tuple[str, bool], Waiting]:
+    """Waiting times by activity and outcome; nothing where the log has no times."""
+    if TIME not in log.events or log.events[TIME].isna().any():
+        return {}
+    times = log.times("waiting").astype(np.int64) / 1e6
+    case, activity = log.case_of, log.names()
+    before = np.full(len(log), np.nan)
+    same = case[1:] == case[:-1]
+    before[1:][same] = np.diff(times)[same]
+    after = np.append(before[1:], np.nan)
+    found = {}
+    for name in names:
+        rows = activity == name
+        for well in (True, False):
+            those = rows & (good[case] == well)
+            found[name, well] = Waiting(*_spread(before[those]), *_spread(after[those]))
+    return found
+
+
+def _spread(seconds: NDArray[np.float64]) -> tuple[float, float]:
+    known = seconds[~np.isnan(seconds)]
+    if not len(known):
+        return float("nan"), float("nan")
+    median, ninety = np.quantile(known, [0.5, 0.9])
+    return float(median), float(ninety)

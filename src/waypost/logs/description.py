@@ -1,0 +1,237 @@
+"""What is in a log, before anything is learned from it: the first thing to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, EventLog
+
+FEW_VALUES = 12  # an attribute with so many values has them listed
+FEW_VARIANTS = 10
+OWN = "waypost:"  # columns that reading and cleaning add
+ACTORS = ("org:role", "org:group", "org:resource", "role", "group", "resource", "user", "department", "team", "actor")
+
+
+@dataclass(frozen=True)
+class Activity:
+    """An activity: how often it happens, in how many cases, and where in them."""
+
+    name: str
+    events: int
+    cases: int
+    share: float  # of all cases
+    first: int  # cases that start with it
+    last: int  # cases that end with it
+    resources: int | None  # how many different ones perform it, where the log says
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A sequence of activities, and how many cases run like that."""
+
+    activities: tuple[str, ...]
+    cases: int
+    share: float
+    coverage: float  # of this one and all more frequent ones
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of the log: of what it speaks, and its values, the most frequent first."""
+
+    name: str
+    of: str  # "case" or "event"
+    kind: str  # "number", "time" or "text"
+    filled: float  # share of the cases, or events, that have it
+    distinct: int
+    counts: tuple[tuple[str, int], ...]  # of few values all with their number, of many the first ones
+    low: float | str | None = None  # of numbers and times
+    high: float | str | None = None
+
+
+@dataclass(frozen=True)
+class OutcomeCandidate:
+    """An event, or the value of an attribute, that some cases have and others lack."""
+
+    option: str  # what to write on the command line
+    cases: int
+    share: float
+    why: str
+
+
+@dataclass(frozen=True)
+class LogDescription:
+    """Everything one asks of a log before one asks why."""
+
+    cases: int
+    events: int
+    first: str | None  # time of the first event, UTC
+    last: str | None
+    activities: tuple[Activity, ...]
+    n_variants: int
+    variants: tuple[Variant, ...]  # the most frequent ones
+    attributes: tuple[Attribute, ...]
+    resources: tuple[tuple[str, int], ...]  # who performs events, the most frequent first
+    lifecycles: tuple[tuple[str, int], ...]
+    classifiers: tuple[tuple[str, tuple[str, ...]], ...]  # of an XES file: a name, and the columns it combines
+    outcomes: tuple[OutcomeCandidate, ...]
+    actors: tuple[str, ...]  # columns that may say who acts
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return asdict(self)
+
+
+def describe_log(log: EventLog) -> LogDescription:
+    """Say what is in a log.
+
+    >>> found = describe_log(EventLog.from_sequences([["ask", "pay"]] * 3 + [["ask", "go"]]))
+    >>> found.cases, [(a.name, a.cases, a.share) for a in found.activities]
+    (4, [('ask', 4, 1.0), ('pay', 3, 0.75), ('go', 1, 0.25)])
+    >>> [(c.option, c.cases) for c in found.outcomes]
+    [("--positive 'pay'", 3), ("--positive 'go'", 1)]
+    """
+    first_row, case = log.first_event, log.case_of
+    names = log.names()
+    resource = next((c for c in ("org:resource", "resource", "Resource") if c in log.events), None)
+    activities = _activities(log, names, resource)
+    span: tuple[str | None, str | None] = (None, None)
+    if TIME in log.events and log.events[TIME].notna().any():
+        span = log.events[TIME].min().isoformat(), log.events[TIME].max().isoformat()
+    variants = log.variants()
+    attributes = _attributes(log, first_row, case)
+    return LogDescription(
+        cases=log.n_cases,
+        events=len(log),
+        first=span[0],
+        last=span[1],
+        activities=activities,
+        n_variants=len(variants),
+        variants=_variants(variants, log.n_cases),
+        attributes=attributes,
+        resources=_counted(log, resource),
+        lifecycles=_counted(log, LIFECYCLE),
+        classifiers=tuple((name, keys) for name, keys in log.classifiers.items()),
+        outcomes=_outcomes(activities, attributes, log.n_cases),
+        actors=_actor_columns(attributes),
+        notes=log.notes,
+    )
+
+
+def _activities(log: EventLog, names: NDArray[np.object_], resource: str | None) -> tuple[Activity, ...]:
+    from pandas import DataFrame
+
+    first = log.first_event
+    begin, end = Counter(names[first[:-1]].tolist()), Counter(names[first[1:] - 1].tolist())
+    frame = DataFrame({"name": names, "case": log.case_of})
+    cases = frame.drop_duplicates().groupby("name").size()
+    performers = None if resource is None else log.events.groupby(names)[resource].nunique()
+    return tuple(
+        Activity(
+            name=name,
+            events=count,
+            cases=int(cases[name]),
+            share=float(cases[name]) / log.n_cases,
+            first=begin[name],
+            last=end[name],
+            resources=None if performers is None else int(performers[name]),
+        )
+        for name, count in log.activities().items()
+    )
+
+
+def _variants(variants: dict[tuple[str, ...], int], cases: int) -> tuple[Variant, ...]:
+    found, covered = [], 0
+    for activities, count in list(variants.items())[:FEW_VARIANTS]:
+        covered += count
+        found.append(Variant(activities, count, count / cases, covered / cases))
+    return tuple(found)
+
+
+def _attributes(log: EventLog, first: NDArray[np.int64], case: NDArray[np.int64]) -> tuple[Attribute, ...]:
+    """Columns beside case, activity and time; one whose value never changes within a case is the case's."""
+    found = []
+    for column in map(str, log.events.columns):
+        if column in (CASE, ACTIVITY, TIME, OFFSET, LIFECYCLE) or OWN in column:
+            continue
+        values = log.events[column]
+        of_case = column.startswith("case:") or _constant(values, case)
+        if of_case:
+            values = values.groupby(case).first() if not column.startswith("case:") else values.iloc[first[:-1]]
+        found.append(_attribute(column, values, "case" if of_case else "event"))
+    return tuple(found)
+
+
+def _constant(values: Any, case: NDArray[np.int64]) -> bool:
+    """Whether no case has two different values."""
+    return int(values.groupby(case).nunique().max()) <= 1
+
+
+def _attribute(column: str, values: Any, of: str) -> Attribute:
+    from pandas import to_numeric
+
+    known = values.dropna()
+    text = known.map(str)
+    counts = text.value_counts(sort=True)
+    kind, low, high = "text", None, None
+    if len(known) and getattr(known.dtype, "kind", "") == "M":
+        kind, low, high = "time", known.min().isoformat(), known.max().isoformat()
+    elif len(known):
+        number = to_numeric(text, errors="coerce")
+        if number.notna().all():
+            kind, low, high = "number", float(number.min()), float(number.max())
+        elif text.str.match(r"\d{4}-\d\d-\d\d").all():
+            kind, low, high = "time", text.min(), text.max()
+    listed = counts if len(counts) <= FEW_VALUES else counts.head(5)
+    return Attribute(
+        name=column,
+        of=of,
+        kind=kind,
+        filled=len(known) / len(values) if len(values) else 0.0,
+        distinct=len(counts),
+        counts=tuple((str(value), int(count)) for value, count in listed.items()),
+        low=low,
+        high=high,
+    )
+
+
+def _counted(log: EventLog, column: str | None) -> tuple[tuple[str, int], ...]:
+    if column is None or column not in log.events:
+        return ()
+    counts = log.events[column].dropna().map(str).value_counts()
+    return tuple((str(value), int(count)) for value, count in counts.items())
+
+
+def _outcomes(
+    activities: tuple[Activity, ...], attributes: tuple[Attribute, ...], cases: int
+) -> tuple[OutcomeCandidate, ...]:
+    """Events that end cases, but not all of them, and attributes of cases with two values."""
+    found = []
+    for activity in sorted(activities, key=lambda a: -a.last):
+        ends = activity.last / activity.cases
+        if 0.01 < activity.share < 0.99 and ends >= 0.5:
+            why = f"ends {activity.last:,} of the {activity.cases:,} cases that have it"
+            found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
+    for attribute in attributes:
+        if attribute.of == "case" and attribute.distinct == 2 and attribute.filled > 0.99:
+            value, count = attribute.counts[-1]
+            option = f"--positive {value!r} --attribute {attribute.name!r}"
+            found.append(OutcomeCandidate(option, count, count / cases, "an attribute of the case with two values"))
+    if not found:
+        open_ones = [a for a in activities if 0.01 < a.share < 0.99]
+        for activity in sorted(open_ones, key=lambda a: abs(a.share - 0.5))[:3]:
+            why = "some cases have it, others lack it"
+            found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
+    return tuple(found[:8])
+
+
+def _actor_columns(attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
+    """Columns whose name says that they name people, roles before persons."""
+    named = {attribute.name.casefold(): attribute.name for attribute in attributes if attribute.of == "event"}
+    return tuple(named[name] for name in ACTORS if name in named)

@@ -1,0 +1,141 @@
+"""How a case ended: by an event, by its last event, by a deadline, or by an attribute."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import LogError, unknown_name
+from waypost.logs.log import CASE, DECIDES, NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
+from waypost.logs.steps.events import Patterns
+
+Others = Literal["error", "drop", "positive", "negative"]
+Marks = NDArray[np.bool_]
+
+_SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+_SECONDS = {"s": 1.0, "sec": 1.0, "second": 1.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0}
+_SECONDS |= {"": 86_400.0, "d": 86_400.0, "day": 86_400.0, "w": 604_800.0, "week": 604_800.0}
+
+
+def set_outcome(
+    log: EventLog,
+    *,
+    positive: Patterns,
+    negative: Patterns = (),
+    attribute: str | None = None,
+    last: bool = False,
+    within: str | float | None = None,
+    others: Others | None = None,
+) -> EventLog:
+    """Say which cases ended well: by an event, by their `last` event, or by the values of an `attribute`.
+
+    Where events of both kinds happen in a case, the later one decides. `within` is a deadline from the first event of
+    the case on, as in "60 days" or "8 hours": a positive event that comes later makes no case positive. `others` says
+    what becomes of cases with neither: by default they are negative, or an error where `negative` was given. The events
+    that decide are marked, so that nobody takes the outcome for its own explanation.
+
+    >>> log = set_outcome(EventLog.from_sequences([["ask", "pay"], ["ask"]]), positive="pay")
+    >>> log.notes[-1]
+    'outcomes: 1 positive, 1 negative'
+    >>> set_outcome(log, positive="play")
+    Traceback (most recent call last):
+    ...
+    waypost.errors.LogError: set_outcome: no event 'play' in this log; did you mean 'pay'? known events: ask, pay
+    """
+    good, bad = _told(log, positive, negative, attribute)
+    if last:
+        final = np.zeros(len(log), bool)
+        final[log.first_event[1:] - 1] = True
+        good, bad = good & final, bad & final
+    named = good | bad
+    open_cases = 0
+    if within is not None:
+        good, open_cases = _in_time(log, good, _seconds(within))
+    case = log.case_of
+    outcome = np.full(log.n_cases, "", object)
+    for row in np.flatnonzero(good | bad).tolist():
+        outcome[case[row]] = POSITIVE if good[row] else NEGATIVE
+    without = outcome == ""
+    others = others or ("error" if negative else "negative")
+    _check_others(log, others, without)
+    if others in (POSITIVE, NEGATIVE):
+        outcome[without] = others
+    _check_both(outcome, positive)
+    counted = ", ".join(f"{(outcome == o).sum():,} {o}" for o in (POSITIVE, NEGATIVE))
+    dropped = f", {without.sum():,} without were dropped" if others == "drop" and without.any() else ""
+    early = f" ({open_cases:,} of them had less time than that before the log ends)" if open_cases else ""
+    marks = {OUTCOME: outcome[case]}
+    if attribute is None:
+        marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
+    return log.with_events(log.events.assign(**marks)).where_cases(
+        outcome != "", f"outcomes: {counted}{early}{dropped}"
+    )
+
+
+def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str | None) -> tuple[Marks, Marks]:
+    """(N,) the rows that speak for a good and for a bad end; names that no row has are slips of the pen."""
+    told = log.names() if attribute is None else log.column(attribute, "set_outcome")
+    if attribute is not None:  # True, true and TRUE say the same
+        told = np.array([t.casefold() for t in told.tolist()], object)
+    marks = []
+    for which in (positive, negative):
+        patterns = [p if attribute is None else p.casefold() for p in _listed(which)]
+        for pattern, given in zip(patterns, _listed(which), strict=True):
+            if not matches(told, pattern).any():
+                known = list(log.activities()) if attribute is None else sorted(set(told.tolist()))
+                kind = "event" if attribute is None else f"value of {attribute!r}"
+                raise LogError(f"set_outcome: {unknown_name(kind, given, known, 'this log')}")
+        marks.append(matches(told, patterns))
+    return marks[0], marks[1]
+
+
+def _in_time(log: EventLog, good: Marks, seconds: float) -> tuple[Marks, int]:
+    """Which of the good rows come within so many seconds, and how many cases without one may still get one."""
+    times, case = log.times("an outcome by deadline"), log.case_of
+    begun = times[log.first_event[:-1]]
+    since = (times - begun[case]).astype(np.int64) / 1e6
+    timely = good & (since <= seconds)
+    lacking = np.bincount(case, weights=good, minlength=log.n_cases) == 0
+    observed = (times.max() - begun).astype(np.int64) / 1e6
+    return timely, int((lacking & (observed < seconds)).sum())
+
+
+def _seconds(span: str | float) -> float:
+    """Seconds of "60 days", "8 hours", or a number of days."""
+    found = _SPAN.fullmatch(str(span))
+    unit = None if found is None else found[2].casefold()
+    factor = None if unit is None else _SECONDS.get(unit, _SECONDS.get(unit.removesuffix("s")))
+    if found is None or factor is None:
+        raise LogError(f"set_outcome: within is a time such as '60 days' or '8 hours', not {span!r}")
+    return float(found[1]) * factor
+
+
+def _check_others(log: EventLog, others: str, without: Marks) -> None:
+    if others not in ("error", "drop", POSITIVE, NEGATIVE):
+        raise LogError(f"set_outcome: others is 'error', 'drop', 'positive' or 'negative', not {others!r}")
+    if others == "error" and without.any():
+        name = log.events.iloc[log.first_event[int(without.argmax())]][CASE]
+        raise LogError(
+            f"{without.sum():,} of {len(without):,} cases have no outcome (the first is {name!r}); "
+            f"say with others= what they are: 'drop', 'positive' or 'negative'"
+        )
+
+
+def _check_both(outcome: NDArray[np.object_], positive: Patterns) -> None:
+    """Good and bad cases must both be there: otherwise there is nothing to tell apart."""
+    good, bad = int((outcome == POSITIVE).sum()), int((outcome == NEGATIVE).sum())
+    if good and bad:
+        return
+    named = " or ".join(repr(p) for p in _listed(positive))
+    which = f"all {good:,} cases are" if good else "no case is"
+    raise LogError(
+        f"{which} positive by {named}, so nothing tells good cases from bad ones; choose an outcome that some cases "
+        f"have and others lack (`waypost log FILE` lists candidates)"
+    )
+
+
+def _listed(names: Patterns) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

@@ -1,0 +1,59 @@
+"""What states are called: their labels, captions and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from waypost.importance.results import Explanation
+from waypost.model import MDP
+
+
+def labels_by_state(mdp: MDP) -> list[list[str]]:
+    """(S,) the labels that hold in each state, in the model's order."""
+    found: list[list[str]] = [[] for _ in range(mdp.n_states)]
+    for name, holds in mdp.labels.items():
+        for state in np.flatnonzero(holds).tolist():
+            found[state].append(name)
+    return found
+
+
+def captions(mdp: MDP) -> list[str]:
+    """(S,) what to call each state: the label that fewest states share with it, or else its name.
+
+    ``init``, ``deadlock`` and ``target`` tell nothing that the report does not say anyway.
+
+    >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"O_CANCELLED": ["q1"]})
+    >>> captions(mdp)
+    ['q0', 'O_CANCELLED']
+    """
+    called = list(mdp.states)
+    telling = [(name, holds) for name, holds in mdp.labels.items() if name not in {"init", "deadlock", "target"}]
+    for name, holds in sorted(telling, key=lambda item: -int(item[1].sum())):
+        for state in np.flatnonzero(holds).tolist():
+            called[state] = name
+    return called
+
+
+def addition(called: str, name: str) -> str:
+    """What a state's name adds to what the state is called.
+
+    >>> addition("O_SENT", "q7: O_SENT"), addition("O_SENT", "loc=7"), addition("O_SENT", "O_SENT")
+    ('q7', 'loc=7', '')
+    """
+    return name.replace(called, "").strip(" :;,-()[]") if called in name else name
+
+
+def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:
+    """Group positions whose states are called by the same label; a state without one stands alone.
+
+    The order of first appearance is kept.
+    """
+    called = captions(explanation.mdp)
+    groups: dict[tuple[str, int], list[int]] = {}
+    for position in positions:
+        state = int(explanation.asked[position])
+        alone = called[state] not in explanation.mdp.labels
+        groups.setdefault((called[state], state if alone else -1), []).append(position)
+    return [(name, members) for (name, _), members in groups.items()]

@@ -1,0 +1,162 @@
+"""Which entries arise when the states of a model are cut out, whatever the strategy: one pattern for all of them.
+
+States are cut out component by component (`waypost.solve.chains`), within one in an order that keeps the pattern small
+(minimum degree). It is the pattern of every choice together, so the chain of every strategy fits into it, and so do
+chains of several strategies side by side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array, diags_array
+from scipy.sparse.linalg import splu
+
+from waypost.graph import Graph, Ints, Mask, strong_components
+from waypost.graph.compiled import kernel
+
+MOST_UPDATES = 20_000_000  # more than that, and one strategy after the other is better
+
+
+class Pattern(NamedTuple):
+    """States in the order in which they are cut out, and who is next to whom then.
+
+    An entry `k` of place `i` stands for the pair of ``i`` and ``later[k]``, both ways.
+    """
+
+    order: Ints  # (m,) states, component by component, successors first
+    walk: Ints  # (m,) states, component by component, within one by number
+    blocks: Ints  # (K + 1,) places of component k: blocks[k] : blocks[k + 1]
+    pointer: Ints  # (m + 1,) entries of place i: pointer[i] : pointer[i + 1]
+    later: Ints  # (nnz,) places that are cut out later, sorted
+    update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
+    slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
+    inside: Mask  # (S,) states in the pattern
+
+
+OUTSIDE = np.iinfo(np.int64).max
+
+
+def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
+    """Pattern of the `enabled` choices of the states `inside`; None where it is too large."""
+    parts = strong_components(graph, enabled=enabled & inside[graph.choice_state])
+    source = np.repeat(graph.choice_state, np.diff(graph.indptr))
+    used = np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr)) & inside[graph.indices]
+    used &= (parts.component[source] == parts.component[graph.indices]) & (source != graph.indices)
+    place, order = _order(source[used], graph.indices[used], parts.component, inside)
+    m = len(order)
+    rows = np.minimum(place[source[used]], place[graph.indices[used]])
+    columns = np.maximum(place[source[used]], place[graph.indices[used]])
+    first = csc_array(coo_array((np.ones(len(rows)), (columns, rows)), shape=(m, m)))
+    first.sum_duplicates()
+    pointer, later = _filled.sized(20 * (m + len(rows)))(first.indptr.astype(np.int64), first.indices.astype(np.int64))
+    degrees = np.diff(pointer)
+    if (degrees * (degrees - 1)).sum() > 2 * MOST_UPDATES:
+        return None
+    update = _updates.sized(float((degrees**2).sum()))(pointer, later)
+    slot = np.full(len(graph.indices), OUTSIDE)
+    slot[used] = _slots.sized(20 * len(rows))(place[source[used]], place[graph.indices[used]], pointer, later)
+    starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
+    walk = order[np.lexsort((order, parts.component[order]))]
+    return Pattern(order, walk, np.append(starts, m), pointer, later, update, slot, inside)
+
+
+def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:
+    """(S,) place of each state, and (m,) states by place: components in turn, within one by minimum degree."""
+    states = np.flatnonzero(inside)
+    local = np.cumsum(inside) - 1
+    n = len(states)
+    rank = np.arange(n)
+    if len(sources):
+        ones = np.ones(len(sources))
+        both = coo_array((ones, (local[sources], local[ends])), shape=(n, n)).tocsr()
+        both = both + both.T
+        dominant = csc_array(diags_array(np.asarray(both.sum(axis=1)).ravel() + 1.0) - both)
+        options = {"SymmetricMode": True}
+        lu = splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        rank = lu.perm_c.astype(np.int64)
+    order = states[np.lexsort((rank, component[states]))]
+    place = np.full(len(inside), -1)
+    place[order] = np.arange(n)
+    return place, order
+
+
+@kernel
+def _filled(pointer, later):  # type: ignore[no-untyped-def]
+    """Neighbours that are cut out later, with those that cutting out makes neighbours."""
+    m = len(pointer) - 1
+    child = np.full(m, -1, np.int64)  # the places whose first later neighbour is this one, as a list
+    sibling = np.full(m, -1, np.int64)
+    mark = np.full(m, -1, np.int64)
+    starts = np.zeros(m + 1, np.int64)
+    found = np.empty(max(16, 4 * len(later)), np.int64)
+    for i in range(m):
+        filled = starts[i]
+        if filled + m - i > len(found):
+            more = np.empty(2 * len(found) + m, np.int64)
+            more[:filled] = found[:filled]
+            found = more
+        mark[i] = i
+        for k in range(pointer[i], pointer[i + 1]):
+            j = later[k]
+            if mark[j] != i:
+                mark[j] = i
+                found[filled] = j
+                filled += 1
+        c = child[i]
+        while c >= 0:
+            for k in range(starts[c], starts[c + 1]):
+                j = found[k]
+                if mark[j] != i:
+                    mark[j] = i
+                    found[filled] = j
+                    filled += 1
+            c = sibling[c]
+        found[starts[i] : filled] = np.sort(found[starts[i] : filled])
+        if filled > starts[i]:
+            parent = found[starts[i]]
+            sibling[i] = child[parent]
+            child[parent] = i
+        starts[i + 1] = filled
+    return starts, found[: starts[m]].copy()
+
+
+@kernel
+def _updates(pointer, later):  # type: ignore[no-untyped-def]
+    """Where the product of two entries of a place goes."""
+    m = len(pointer) - 1
+    total = 0
+    for i in range(m):
+        d = pointer[i + 1] - pointer[i]
+        total += d * (d - 1) // 2
+    update = np.empty(total, np.int64)
+    at = 0
+    for i in range(m):
+        for a in range(pointer[i], pointer[i + 1]):
+            k = pointer[later[a]]
+            for b in range(a + 1, pointer[i + 1]):
+                while later[k] != later[b]:
+                    k += 1
+                update[at] = k
+                at += 1
+    return update
+
+
+@kernel
+def _slots(sources, ends, pointer, later):  # type: ignore[no-untyped-def]
+    """Entry of each arrow: `k` ahead, ``-1 - k`` back."""
+    slot = np.empty(len(sources), np.int64)
+    for e in range(len(sources)):
+        i = min(sources[e], ends[e])
+        j = max(sources[e], ends[e])
+        low = pointer[i]
+        high = pointer[i + 1]
+        while high - low > 1:
+            middle = (low + high) // 2
+            if later[middle] <= j:
+                low = middle
+            else:
+                high = middle
+        slot[e] = low if sources[e] < ends[e] else -1 - low
+    return slot

@@ -1,0 +1,202 @@
+"""Two logs side by side: did the outcome change, which steps changed with it, and is it more than noise?
+
+Cases are drawn again, from each log by itself, and every difference gets the interval that 95 % of the draws lie in.
+Nothing is learned: all numbers are counted, so a thousand draws take a moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.logs.contrast import Contrasts, contrast, good_cases, presence
+from waypost.logs.log import EventLog
+
+DRAWS = 1000
+LEVEL = 0.95
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A share before and after, and the difference with its interval; None where a share is one of nothing."""
+
+    before: float | None
+    after: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """After minus before."""
+        return None if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def real(self) -> bool:
+        """Whether the interval of the difference lies on one side of 0."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {**asdict(self), "difference": self.difference, "real": self.real}
+
+
+@dataclass(frozen=True)
+class ActivityChange:
+    """One activity in two logs."""
+
+    name: str
+    before_cases: int
+    after_cases: int
+    share: Change  # of all cases
+    good_share: Change
+    bad_share: Change
+    separation: Change
+    success_after: Change
+    defines_outcome: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        changes = ("share", "good_share", "bad_share", "separation", "success_after")
+        plain = {name: getattr(self, name) for name in ("name", "before_cases", "after_cases", "defines_outcome")}
+        return {**plain, **{name: getattr(self, name).as_dict() for name in changes}}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two logs: the outcome, and every activity, those first whose share changed most beyond noise."""
+
+    before_cases: int
+    after_cases: int
+    success: Change
+    activities: tuple[ActivityChange, ...]
+
+    def sentences(self, top: int = 5) -> tuple[str, ...]:
+        """What changed, in words."""
+        told = [_spoken("the share of good cases", self.success)]
+        for activity in self.activities:
+            if activity.defines_outcome is None and activity.share.real and len(told) <= top:
+                told.append(_spoken(f"the share of cases with {activity.name!r}", activity.share))
+        shifted = [a for a in self.activities if a.defines_outcome is None and a.separation.real]
+        for activity in sorted(shifted, key=lambda a: -abs(a.separation.difference or 0))[:top]:
+            good, bad = activity.good_share, activity.bad_share
+            told.append(
+                f"{activity.name!r} separates differently: {_percent(good.before)} of the good and "
+                f"{_percent(bad.before)} of the bad cases had it before, {_percent(good.after)} and "
+                f"{_percent(bad.after)} after"
+            )
+        if len(told) == 1:
+            told.append("no activity changed by more than chance would do")
+        return tuple(told)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "before_cases": self.before_cases,
+            "after_cases": self.after_cases,
+            "success": self.success.as_dict(),
+            "activities": [a.as_dict() for a in self.activities],
+        }
+
+
+def compare_logs(before: EventLog, after: EventLog, *, seed: int = 1, draws: int = DRAWS) -> Comparison:
+    """Compare two logs whose outcomes are set.
+
+    >>> from waypost.logs.steps.outcome import set_outcome
+    >>> one = EventLog.from_sequences([["ask", "pay"]] * 50 + [["ask", "call", "go"]] * 50)
+    >>> two = EventLog.from_sequences([["ask", "pay"]] * 80 + [["ask", "go"]] * 20)
+    >>> found = compare_logs(*(set_outcome(log, positive="pay") for log in (one, two)))
+    >>> found.sentences()[0]
+    'the share of good cases rose from 50.0% to 80.0% (by 30.0 points, 95% interval 17.0 to 43.0)'
+    >>> found.activities[0].name, found.activities[0].share.after
+    ('call', 0.0)
+    """
+    logs = before, after
+    counted = tuple(contrast(log) for log in logs)
+    names = tuple(dict.fromkeys(name for log in logs for name in log.activities()))
+    random = np.random.default_rng(seed)
+    drawn = [_drawn(log, names, random, draws) for log in logs]
+    measured = [_measured(log, names) for log in logs]
+    rows = []
+    for k, name in enumerate(names):
+        changes = {
+            part: _change(measured[0][part][k], measured[1][part][k], drawn[0][part][:, k], drawn[1][part][:, k])
+            for part in ("share", "good_share", "bad_share", "separation", "success_after")
+        }
+        had = [next((c.cases for c in found.activities if c.name == name), 0) for found in counted]
+        rows.append(ActivityChange(name, had[0], had[1], defines_outcome=_why(counted, name), **changes))
+    rows.sort(key=lambda a: (a.defines_outcome is not None, not a.share.real, -abs(a.share.difference or 0), a.name))
+    success = _change(*(m["success"][0] for m in measured), *(d["success"][:, 0] for d in drawn))
+    return Comparison(before.n_cases, after.n_cases, success, tuple(rows))
+
+
+def _why(counted: tuple[Contrasts, ...], name: str) -> str | None:
+    return next((c.defines_outcome for found in counted for c in found.defining if c.name == name), None)
+
+
+def _patterns(log: EventLog, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
+    """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are."""
+    there, present = presence(log)
+    rows = np.zeros((log.n_cases, len(names) + 1), bool)
+    rows[:, [names.index(name) for name in there]] = present
+    rows[:, -1] = good_cases(log)
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    return kinds[:, :-1], kinds[:, -1], counts.astype(float)
+
+
+def _measured(log: EventLog, names: tuple[str, ...]) -> dict[str, Floats]:
+    present, good, counts = _patterns(log, names)
+    return {part: values[0] for part, values in _shares(present, good, counts[None, :]).items()}
+
+
+def _drawn(log: EventLog, names: tuple[str, ...], random: np.random.Generator, draws: int) -> dict[str, Floats]:
+    """Shares in as many resamples: drawing cases is drawing how often each kind of case comes."""
+    present, good, counts = _patterns(log, names)
+    weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)
+    return _shares(present, good, weights)
+
+
+def _shares(present: NDArray[np.bool_], good: NDArray[np.bool_], weights: Floats) -> dict[str, Floats]:
+    """(draws, activities) every share, for cases that come as often as `weights` says."""
+    all_cases, well = weights.sum(axis=1, keepdims=True), weights[:, good].sum(axis=1, keepdims=True)
+    with_it, with_good = weights @ present.astype(float), weights[:, good] @ present[good].astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        good_share, bad_share = with_good / well, (with_it - with_good) / (all_cases - well)
+        return {
+            "success": well / all_cases,
+            "share": with_it / all_cases,
+            "good_share": good_share,
+            "bad_share": bad_share,
+            "separation": good_share - bad_share,
+            "success_after": with_good / with_it,
+        }
+
+
+def _change(before: float, after: float, drawn_before: Floats, drawn_after: Floats) -> Change:
+    differences = drawn_after - drawn_before
+    known = differences[np.isfinite(differences)]
+    was, now = (float(v) if np.isfinite(v) else None for v in (before, after))
+    if was is None or now is None or not len(known):
+        return Change(was, now)
+    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Change(was, now, float(low), float(high))
+
+
+def _spoken(what: str, change: Change) -> str:
+    if change.difference is None or change.low is None or change.high is None:
+        return f"{what} cannot be compared"
+    if not change.real:
+        return f"{what} is {_percent(change.before)} before and {_percent(change.after)} after: no more than chance"
+    way, points = ("rose", 1) if change.difference > 0 else ("fell", -1)
+    low, high = sorted((100 * points * change.low, 100 * points * change.high))
+    return (
+        f"{what} {way} from {_percent(change.before)} to {_percent(change.after)} (by "
+        f"{100 * abs(change.difference):.1f} points, 95% interval {low:.1f} to {high:.1f})"
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.1f}%"

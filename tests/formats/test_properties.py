@@ -1,0 +1,210 @@
+"""Properties as model checkers write them: plain data, a model and a target, and the published numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from formats.models import mdps, plain_names
+from model.test_steps import best_within
+from waypost.cases import loan
+from waypost.errors import FormatError, ModelError, NameUnknownError, WaypostError
+from waypost.formats import read_mdp
+from waypost.formats.properties import (
+    Property,
+    Unsupported,
+    asked,
+    find_property,
+    loads,
+    parse_property,
+)
+from waypost.model import MDP
+from waypost.solve import reachability
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('Pmax=? [ F "goal" ]', {"optimum": "max", "target": '"goal"'}),
+        ("P=?[F x>3]", {"optimum": "max", "target": "x>3"}),
+        ("P>=1 [ F x=3 ]", {"optimum": "min", "target": "x=3", "threshold": ">=1"}),
+        ("P < 0.1 [ F x=3 ]", {"optimum": "max", "target": "x=3", "threshold": "<0.1"}),
+        ("Pmin=? [ true U x=3 ]", {"optimum": "min", "target": "x=3", "avoid": None}),
+        ('Pmin=? [ !"bad" U x=3 & y=1 ]', {"avoid": '"bad"', "target": "x=3 & y=1"}),
+        ("Pmin=? [ x<2 | y=1 U x=3 ]", {"avoid": "!(x<2 | y=1)", "target": "x=3"}),
+        ("Pmax=? [ F<=7 x=3 ]", {"within": 7}),
+        ("Pmax=? [ x<5 U<(2*k) x=3 ]", {"within": 5, "avoid": "!(x<5)"}),
+        ('Pmax=? [ F "a" || F "b" ]', {"target": '"a"', "given": '"b"'}),
+    ],
+)
+def test_a_property_is_plain_data(text, parts):
+    found = parse_property(text, definitions={"k": "3"})
+    assert {name: getattr(found, name) for name in parts} == parts
+    assert found.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ('Pmax=? [ G "safe" ]', "globally"),
+        ('Pmax=? [ X "next" ]', "next"),
+        ("Pmax=? [ x=1 W x=2 ]", "weak until"),
+        ("Pmax=? [ F (G x=1) ]", "a formula inside another"),
+        ("Pmax=? [ F x=1 U x=2 ]", "several temporal operators"),
+        ("Pmax=? [ F>=3 x=1 ]", "lower bound"),
+        ("Pmax=? [ F[2,3] x=1 ]", "lower bound"),
+        ("Pmax=? [ F P>0.5 [ F x=1 ] ]", "a formula inside another|several temporal"),
+        ('R{"time"}min=? [ F x=1 ]', "expected rewards"),
+        ("Rmax=? [ C<=3 ]", "expected rewards"),
+        ("S=? [ x=1 ]", "the long run"),
+        ("E [ F x=1 ]", "CTL"),
+        ("filter(max, P=? [ F x=1 ])", "filters"),
+        ("multi(Pmax=? [ F x=1 ], P>=0.5 [ F x=2 ])", "several objectives"),
+        ("Pmax=? [ x=1 ]", "without F or U"),
+        ("x=1", "no probability"),
+        ("Pmax=? [ F<=3 x=1 || F x=2 ]", "more than reachability"),
+    ],
+)
+def test_what_we_do_not_answer_is_refused_by_its_name(text, kind):
+    with pytest.raises(FormatError, match=f"asks for .*({kind}).*; reachability .* can be answered"):
+        parse_property(text)
+
+
+FILE = """// with all that a file may have
+const int k;
+const double half = 1/2;
+label "far" = x>k;
+"reach": Pmax=? [ F "far" ];
+
+Pmin=? [ F<=k
+   x=3 ]
+"cost": R{"c"}min=? [ F "far" ]; "two": P>=half [ !"far" U x=3 ]"""
+
+
+def test_a_file_has_properties_with_and_without_names():
+    reach, nameless, cost, two = loads(FILE, constants={"k": 2})
+    assert (reach.name, reach.target) == ("reach", "(x>k)")
+    assert (nameless.name, nameless.within) == ("Pmin=? [ F<=k x=3 ]", 2)
+    assert isinstance(cost, Unsupported)
+    assert (two.avoid, two.threshold) == ("(x>k)", ">=half")
+    assert two.definitions == {"k": "2", "half": "1/2"}
+
+
+def test_a_property_is_found_by_file_and_name(tmp_path):
+    (tmp_path / "a.props").write_text(FILE)
+    assert find_property(f"{tmp_path / 'a.props'}:reach", constants={"k": 2}).name == "reach"
+    with pytest.raises(NameUnknownError, match=r"no property 'rech' in a\.props; did you mean 'reach'"):
+        find_property(f"{tmp_path / 'a.props'}:rech", constants={"k": 2})
+    with pytest.raises(FormatError, match="4 properties; choose one"):
+        find_property(str(tmp_path / "a.props"), constants={"k": 2})
+    with pytest.raises(FormatError, match="expected rewards"):
+        find_property(f"{tmp_path / 'a.props'}:cost", constants={"k": 2})
+
+
+@given(st.text(alphabet='Pmax=? []FUGX<>|&!()"goalxk0123;:\n', max_size=60))
+def test_any_text_is_properties_or_an_error_of_ours(text):
+    try:
+        found = loads(text)
+    except WaypostError:
+        return
+    assert all(isinstance(p, Property | Unsupported) for p in found)
+
+
+@given(mdps(plain_names), st.integers(0, 4), st.data())
+def test_until_within_steps_is_value_iteration_that_stops(mdp, steps, data):
+    """Law: a U<=n b counts runs that reach b in n steps and leave a only there."""
+    allowed, target = (
+        np.array(data.draw(st.lists(st.booleans(), min_size=mdp.n_states, max_size=mdp.n_states))) for _ in range(2)
+    )
+    mdp = mdp.with_labels({"a": allowed, "b": target})
+    for optimum, pick in (("max", max), ("min", min)):
+        question = parse_property(f'P{optimum}=? [ "a" U<={steps} "b" ]')
+        expected = best_within(mdp.absorbing(~allowed & ~target), target, steps, pick)
+        try:
+            model, found, _ = asked(mdp, question)
+        except ModelError:
+            assert not target.any()
+            continue
+        reached = model.labels["b"].any() and reachability(model, target=found, optimum=optimum)[model.initial]
+        assert reached == pytest.approx(expected, abs=1e-12)
+
+
+def test_avoided_states_end_a_run():
+    mdp = loan()
+    question = parse_property('Pmax=? [ !"Rework" U "Granted" ]')
+    model, target, _ = asked(mdp, question)
+    assert model.is_final[mdp.state("Rework")]
+    without = mdp.absorbing(mdp.where("Rework"))
+    assert reachability(model, target=target, optimum="max").tolist() == (
+        reachability(without, target="Granted", optimum="max").tolist()
+    )
+
+
+def test_a_conditional_asks_for_importance_where_the_order_does_not_matter():
+    model, target, states = asked(loan(), parse_property('Pmax=? [ F "Rework" || F "Granted" ]'))
+    assert (target, states, model.n_states) == ('"Granted"', '"Rework"', 10)
+    back = MDP.from_dict({"a": {"go": "b"}, "b": {"go": "c"}, "c": {}}, initial="a")
+    with pytest.raises(ModelError, match="counts what comes after its condition"):
+        asked(back, parse_property('Pmax=? [ F "c" || F "b" ]'))
+
+
+def published(folder: Path, largest: int):
+    """Every published probability of reaching something, by every way in."""
+    with (folder / "REFERENCE.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["property_type"] != "prob-reach" or int(row["states"]) > largest:
+                continue
+            family, constants = folder / row["family"], json.loads(row["open_params"])
+            value = Fraction(1) if row["value"] == "True" else Fraction(row["exact"] or row["value"])
+            files = [(family / row["jani_file"],) * 2]
+            if row["original_language"] == "PRISM":
+                files.append(tuple(family / name for name in row["original_files"].split(";")))
+            for model, properties in files:
+                if model.exists():
+                    yield model, f"{properties}:{row['property']}", constants, value
+
+
+def test_small_published_values_are_found_by_their_properties(shared_data):
+    """`make qcomp` does the large ones."""
+    pytest.importorskip("stormpy")
+    done = 0
+    for model, named, constants, value in published(shared_data / "models/qcomp", 500):
+        question = find_property(named, constants=constants)
+        mdp, target, _ = asked(read_mdp(model, constants=constants, **question.reading()), question)
+        found = reachability(mdp, target=target, optimum=question.optimum)[mdp.initial]
+        assert found == pytest.approx(float(value), abs=1e-6), named
+        done += 1
+    assert done > 10
+
+
+def test_storm_builds_no_further_than_the_target(tmp_path):
+    """Law: what is behind the target changes no probability, and is not built."""
+    pytest.importorskip("stormpy")
+    text = """mdp
+const int N = 50;
+module walk
+  x : [0..N] init 0;
+  done : bool init false;
+  [step] !done & x<N -> 0.9 : (x'=x+1) + 0.1 : (x'=0);
+  [stop] !done -> (done'=true);
+endmodule
+label "home" = x=3;
+"""
+    (tmp_path / "walk.prism").write_text(text)
+    for words in ('"home"', "home", "x=3", ["x=3", "done"], "x=3 & !done", '"home" & x=N-47'):
+        whole, part = (read_mdp(tmp_path / "walk.prism", target=t) for t in (None, words))
+        assert part.n_states <= 12
+        assert whole.n_states > 100
+        assert part.is_final[part.where(words)].all()
+        assert set(part.labels) - {"deadlock"} == {"home"}
+        values = [reachability(m, target=words, optimum="max") for m in (whole, part)]
+        assert values[1].tolist() == [values[0][whole.state(name)] for name in part.states]
+    until = read_mdp(tmp_path / "walk.prism", target="x=9", avoid="x=5")
+    assert until.n_states == 11  # x=0..5 on the way, and done for all but the last

@@ -1,0 +1,151 @@
+"""What good cases have that bad ones lack, against counts made with plain Python; and what only looks like a reason."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from waypost.errors import LogError
+from waypost.logs import EventLog, contrast, read_log
+from waypost.logs.contrast import certain_difference
+from waypost.logs.steps.events import rename_events
+from waypost.logs.steps.outcome import set_outcome
+
+
+def logged(*cases: tuple[str, int]) -> EventLog:
+    return EventLog.from_sequences([names.split() for names, n in cases for _ in range(n)])
+
+
+CASES = st.lists(
+    st.tuples(st.lists(st.sampled_from("abcd"), min_size=1, max_size=6), st.booleans()), min_size=2, max_size=30
+)
+
+
+@given(CASES)
+def test_shares_are_what_counting_says(cases):
+    """Good and bad share, success after and without: counted case by case, with sets."""
+    assume(len({well for _, well in cases}) == 2)
+    rows = [(k, name, str(well)) for k, (names, well) in enumerate(cases) for name in names]
+    log = read_log(pd.DataFrame(rows, columns=["case", "activity", "case:well"]))
+    found = contrast(set_outcome(log, positive="true", attribute="case:well"))
+    good = [set(names) for names, well in cases if well]
+    bad = [set(names) for names, well in cases if not well]
+    assert {c.name for c in found.activities} == set.union(*good, *bad)
+    for c in found.activities:
+        with_good, with_bad = sum(c.name in s for s in good), sum(c.name in s for s in bad)
+        assert (c.cases, c.events) == (with_good + with_bad, sum(names.count(c.name) for names, _ in cases))
+        assert c.good_share == pytest.approx(with_good / len(good))
+        assert c.bad_share == pytest.approx(with_bad / len(bad))
+        assert c.success_after == pytest.approx(with_good / c.cases)
+        without = len(cases) - c.cases
+        assert c.success_without == (pytest.approx((len(good) - with_good) / without) if without else None)
+        assert 0 <= c.certain <= 1
+
+
+def test_what_separates_comes_first_and_what_all_have_last():
+    """95 % of the bad and 2 % of the good cases have it: that is the finding, whatever else all cases pass."""
+    log = logged(
+        ("open call work close", 2), ("open work close", 98), ("open call work stop", 95), ("open work stop", 5)
+    )
+    found = contrast(set_outcome(log, positive="close"))
+    assert [c.name for c in found.ranked] == ["call", "open", "work"]
+    assert (found["call"].good_share, found["call"].bad_share) == (0.02, 0.95)
+    assert {c.name for c in found.defining} == {"close", "stop"}
+
+
+def test_few_cases_count_for_little():
+    """A step of one lucky case has the larger success after it, and the lower rank."""
+    log = logged(("a help pay", 60), ("a pay", 40), ("a help go", 20), ("a go", 80), ("a luck pay", 1))
+    found = contrast(set_outcome(log, positive="pay"))
+    assert found["luck"].success_after == 1
+    assert found["luck"].defines_outcome is None  # it comes before the decision
+    assert [c.name for c in found.ranked][:2] == ["help", "luck"]
+    assert certain_difference(1, 101, 0, 100) == 0
+
+
+def test_a_renamed_deciding_event_has_the_same_scores_and_is_named():
+    """Whatever it is called, also after the outcome was set by its old name, or by an attribute."""
+    plain = logged(("a help pay file", 60), ("a pay file", 40), ("a help go", 20), ("a go", 80))
+    named = set_outcome(plain, positive="pay")
+    renamed = rename_events(named, names={"pay": "Zahlung"})
+    again = set_outcome(rename_events(plain, names={"pay": "Zahlung"}), positive="Zahlung")
+    attributed = plain.with_events(plain.events.assign(**{"case:paid": [str("pay" in s) for s in rows_of(plain)]}))
+    by_attribute = set_outcome(attributed, positive="true", attribute="case:paid")
+    for log, deciding in ((renamed, "Zahlung"), (again, "Zahlung"), (named, "pay")):
+        found = contrast(log)
+        assert found[deciding].defines_outcome == "decides that a case is positive"
+        assert found["file"].defines_outcome == "comes only when the outcome is decided"
+        assert [(c.name, c.good_share, c.bad_share) for c in found.ranked] == [("help", 0.6, 0.2), ("a", 1.0, 1.0)]
+    found = contrast(by_attribute)
+    assert "file" not in {c.name for c in found.ranked}
+    assert found["help"].defines_outcome is None
+
+
+def rows_of(log: EventLog) -> list[tuple[str, ...]]:
+    return [sequence for sequence in log.sequences() for _ in sequence]
+
+
+def test_a_step_before_the_decision_is_kept_however_well_it_separates():
+    log = logged(("a check pay", 100), ("a go", 100))
+    found = contrast(set_outcome(log, positive="pay"))
+    assert found["check"].defines_outcome is None
+    assert found.ranked[0].name == "check"
+
+
+def test_what_is_written_within_the_same_second_is_decided_together():
+    """A system writes 'accepted' a millisecond before 'approved': one click, two events."""
+    rows = []
+    for k in range(40):
+        rows += [(k, "apply", "2024-01-01T10:00:00.000Z")]
+        if k % 2:
+            rows += [(k, "accepted", "2024-01-02T10:00:00.000Z"), (k, "approved", "2024-01-02T10:00:00.001Z")]
+        else:
+            rows += [(k, "declined", "2024-01-02T10:00:00.000Z")]
+    log = read_log(pd.DataFrame(rows, columns=["case", "activity", "time"]))
+    found = contrast(set_outcome(log, positive="approved"))
+    assert [c.name for c in found.ranked] == ["apply"]
+    assert found["accepted"].defines_outcome == "comes only when the outcome is decided"
+
+
+def test_waiting_times_are_medians_among_good_and_among_bad_cases():
+    rows = []
+    for k, hours in enumerate([1, 2, 9, 5, 5, 5]):
+        end = f"2024-01-01T{hours:02}:00:00Z"
+        rows += [(k, "ask", "2024-01-01T00:00:00Z"), (k, "pay" if k < 3 else "go", end)]
+    found = contrast(set_outcome(read_log(pd.DataFrame(rows, columns=["case", "activity", "time"])), positive="pay"))
+    assert found["ask"].good_waiting.after == 2 * 3600
+    assert found["ask"].bad_waiting.after == 5 * 3600
+    assert found["pay"].good_waiting.before_90 == pytest.approx((2 + 0.8 * 7) * 3600)
+
+
+def test_without_an_outcome_it_is_said_how_to_set_one():
+    with pytest.raises(LogError, match=r"no outcome is set.*--positive"):
+        contrast(EventLog.from_sequences(["ab", "ac"]))
+
+
+@pytest.mark.parametrize(
+    ("file", "positive"),
+    [
+        ("pm4py_demo/running-example.xes", "pay compensation"),
+        ("pm4py_demo/receipt.xes.gz", "T10 Determine necessity to stop indication"),
+        ("pm4py_demo/reviewing.xes.gz", "accept"),
+        ("synthetic/lending_log_high.xes.gz", "Sign Loan Agreement"),
+        ("bpic2012/BPI_Challenge_2012_A.xes.gz", "A_APPROVED"),
+    ],
+)
+def test_shares_of_real_logs_are_what_pandas_counts(shared_data, file, positive):
+    log = read_log(shared_data / "logs" / file)
+    found = contrast(set_outcome(log, positive=positive))
+    having = defaultdict(set)
+    for case, name in zip(log.events["case:concept:name"], log.events["concept:name"], strict=True):
+        having[name].add(case)
+    good = having[positive]
+    bad = set(log.events["case:concept:name"]) - good
+    for c in found.activities:
+        assert c.good_share == pytest.approx(len(having[c.name] & good) / len(good))
+        assert c.bad_share == pytest.approx(len(having[c.name] & bad) / len(bad))
+    assert found[positive].defines_outcome

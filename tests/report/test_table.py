@@ -1,0 +1,119 @@
+"""Tables in the terminal: every column and every number is there at every width; what is long wraps."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from waypost.importance import explain
+from waypost.model import MDP, Strategy
+from waypost.report import print_table
+from waypost.report.intervals import print_intervals
+from waypost.report.table import fitted_table
+from waypost.report.wording import SCOPE_TITLES, cell, printable, span
+from waypost.uncertainty.bootstrap import Resampled
+
+WIDTHS = (60, 80, 120)
+LONG = "Offer that was sent back once more " + "x" * 90
+
+
+def printed(print_it, width: int) -> list[str]:
+    out = io.StringIO()
+    print_it(Console(width=width, file=out))
+    lines = out.getvalue().splitlines()
+    assert lines
+    assert all(cell_len(line) <= width for line in lines)
+    return lines
+
+
+def columns(lines: list[str]) -> list[str]:
+    """Text of each column of the table below the first sentence, without blanks; two blank columns part two columns."""
+    first = max(k for k, line in enumerate(lines) if line.rstrip().endswith("strategy.")) + 1
+    lines = ["".join(c + "\0" * (cell_len(c) - 1) for c in line) for line in lines]  # one character per cell
+    body = [line.ljust(200) for line in lines[first:] if set(line.strip()) != {"─"}]
+    blank = [all(line[k] == " " for line in body) for k in range(200)]
+    starts = [k for k in range(200) if not blank[k] and all(blank[max(0, k - 2) : k])]
+    return [
+        "".join("".join(line[a:b].replace("\0", "").split()) for line in body)
+        for a, b in zip(starts, [*starts[1:], 200], strict=True)
+    ]
+
+
+def _wide_model() -> MDP:
+    return MDP.from_dict(
+        {
+            "s": {"a": {LONG: "1/3", "q": "2/3"}, "b": "q"},
+            LONG: {"c": {"t": 0.9999, "u": 0.0001}},
+            "q": {"d": {"t": 0.5, "u": 0.5}},
+            "t": {},
+            "u": {},
+        },
+        initial="s",
+        labels={"a label that is long enough to be cut": [LONG], "\x1b[31mred\u202e": ["q"]},
+    )
+
+
+@pytest.fixture(scope="module")
+def wide():
+    mdp = _wide_model()
+    return explain(mdp, target="t", scope=["all", "optimal", Strategy.uniform(mdp)])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_column_vanishes_and_no_name_is_cut(wide, width):
+    """Headings, names, labels, kinds and numbers are all there, whole once their line breaks are taken out."""
+    lines = printed(lambda console: print_table(wide, top=20, console=console), width)
+    assert not any("…" in line for line in lines)
+    text = columns(lines)
+    heads = ["state", "labels", "kind", *(SCOPE_TITLES[part].replace(" ", "") for part in wide.parts)]
+    assert [column[: len(head)] for column, head in zip(text, heads, strict=True)] == heads
+    assert LONG.replace(" ", "") in text[0]
+    assert "alabelthatislongenoughtobecut" in text[1]
+    assert r"\x1b[31mred\u202e" in text[1]
+    assert "important" in text[2]
+    for part, column in zip(wide.parts, text[3:], strict=True):
+        numbers = [span(wide.parts[part].at(k), cell).replace(" ", "") for k in wide.ranking.tolist()]
+        assert column.endswith("".join(numbers))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_hostile_names_keep_the_table_in_shape(hostile, width):
+    """No control code reaches the terminal, no markup is obeyed, no line is too long."""
+    lines = printed(lambda console: print_table(hostile, top=20, console=console), width)
+    assert not any(c in line for line in lines for c in "\x1b\u202e\u2028")
+    text = columns(lines)
+    assert len(text) == 6
+    assert all("".join(name.split()) in text[0] for name in map(printable, hostile.mdp.states))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_table_of_intervals_keeps_its_columns(width):
+    """All six columns of a bootstrap, with a name of any length."""
+    found = Resampled(
+        names=(LONG, "short"),
+        scope="all",
+        match="history",
+        level=0.95,
+        resamples=20,
+        bounds=np.array([[0.123, 0.987], [0.0, 1.0]]),
+        lower=np.array([[0.101, 0.222], [0.0, 0.0]]),
+        upper=np.array([[0.9, 0.9999], [1.0, 1.0]]),
+        present=np.array([0.9, 1.0]),
+    )
+    squeezed = re.sub(r"\s", "", "".join(printed(lambda console: print_intervals(found, console=console), width)))
+    for text in ("90%", "0.123", "0.987", "1havethesamebounds"):
+        assert text in squeezed
+    for half in ("0.101to", "0.222", "0.9to", ">0.999"):
+        assert half in squeezed
+
+
+def test_what_fits_is_left_whole():
+    """Where there is room nothing is broken: one line per row."""
+    made = fitted_table(Console(width=80), ["name", "value"], [["a name", "0.25 to 0.5"]], title="Title")
+    lines = printed(lambda console: console.print(made), 80)
+    assert any("a name" in line and "0.25 to 0.5" in line for line in lines)
