@@ -12,6 +12,7 @@ from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import Loaded, find_prepared, learned, load, load_strategy, scopes_of, taken_options, tell
 from waypost.cli.stories import show_segments, tells_story, told_story
+from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, without
 from waypost.report.files import ending_of, render_report, write_report
@@ -118,15 +119,15 @@ def _write(
     for path, ending in files:
         told = several if ending in PAGES else several[0]
         if path == "-":
-            click.echo(render_report(told, ending, **how), nl=False)
+            give(render_report(told, ending, **how))
         else:
             write_report(told, path, ending=ending, **how)
     if any(path == "-" for path, _ in files):
         return False
     if options["shape"] in PRINTED:
-        click.echo(render_report(several[0], PRINTED[options["shape"]], **how), nl=False)
+        give(render_report(several[0], PRINTED[options["shape"]], **how))
         return options["shape"] in ("text", "markdown")
     from waypost.report.table import print_table
 
-    print_table(several[0], top=options["top"] or 20)
+    print_table(several[0], top=options["top"] or 20, console=console())
     return True

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import LEARNING, OUTCOME
 from waypost.cli.progress import status
+from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
 from waypost.formats.strategies import read_strategy
@@ -173,7 +172,7 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
     """Say what was done, where it does not mix with results."""
     if not quiet:
         for note in notes:
-            click.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
 
 
 def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: EventLog) -> Actors | None:

@@ -202,9 +202,12 @@ def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
         names = mdp.actions[first:last]
         for part in entry["c"]:
             odds = part.get("prob", 1) if isinstance(part, dict) else None
-            if isinstance(odds, bool) or not isinstance(odds, int | float):
+            if isinstance(odds, bool) or not isinstance(odds, int | float) or not 0 <= odds <= 2:
                 raise StrategyError(f"{name} has a choice without a probability in state {mdp.states[s]!r}")
-            label = "+".join(sorted(map(str, part.get("labels") or [])))
+            given_labels = part.get("labels") or []
+            if not isinstance(given_labels, list):
+                raise StrategyError(f"{name} has a choice whose labels are no list in state {mdp.states[s]!r}")
+            label = "+".join(sorted(map(str, given_labels)))
             if label in names:
                 taken[first + names.index(label)] += odds
             else:
