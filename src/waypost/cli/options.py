@@ -107,6 +107,11 @@ story_options = together(
     click.option("--segment", metavar="ATTRIBUTE", help="Also tell outcome and contrast by an attribute of the case."),
 )
 
+what_if_options = together(
+    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
+)
+
 bootstrap_options = together(
     click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
     one_of(

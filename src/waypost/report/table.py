@@ -15,6 +15,7 @@ from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
 from waypost.report import story as told
 from waypost.report.names import labels_by_state
+from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
 NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
@@ -39,6 +40,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
+    for sentence in whatif_words(explanation):
+        console.print(Text(sentence))
     ties = {tie for part in explanation.scopes.values() for tie in part.ties}
     if ties:
         console.print(
@@ -96,9 +99,11 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
             names.append(Text(printable(", ".join(labels[state])), style="dim"))
         kind_name = Text("to avoid" if kind is Kind.DETRIMENTAL else kind.value, style=style)
         lines.append([*names, kind_name, *(span(bounds, cell) for bounds in explanation.at(k).values())])
+        if explanation.whatifs is not None:
+            lines[-1] += whatif_cells(explanation.whatifs, k)
     return fitted_table(
         console or Console(width=1000),
-        [*head, *(SCOPE_TITLES[part] for part in explanation.parts)],
+        [*head, *(SCOPE_TITLES[part] for part in explanation.parts), *([] if explanation.whatifs is None else WHAT_IF)],
         lines,
         names=len(head) - 1,
         words=1,
