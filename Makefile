@@ -71,7 +71,7 @@ clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
-	$(BIN)/waypost bench --output docs/benchmarks $(BENCH)
+	$(BIN)/waypost bench --data $(DATA) --output docs/benchmarks $(BENCH)
 
 .PHONY: bench
 

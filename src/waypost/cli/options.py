@@ -91,6 +91,11 @@ learning_options = together(
     click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
 )
 
+what_if_options = together(
+    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
+)
+
 story_options = together(
     one_of(
         "--by",
@@ -105,11 +110,6 @@ story_options = together(
         help="Strategies use choices seen N times or more [5, or one case in 1000; 1 for case studies].",
     ),
     click.option("--segment", metavar="ATTRIBUTE", help="Also tell outcome and contrast by an attribute of the case."),
-)
-
-what_if_options = together(
-    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
-    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
 )
 
 bootstrap_options = together(

@@ -305,10 +305,10 @@ class Explanation(ByState[dict[str, Bounds]]):
         By group and scope, the bounds of passing any of the group's states.
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
-    log
-        What the log tells, where the explanation is one of a log; then its states are activities.
     whatifs
         Success after and without each state, where it was asked for.
+    log
+        What the log tells, where the explanation is one of a log; then its states are activities.
 
     Examples
     --------
@@ -332,8 +332,8 @@ class Explanation(ByState[dict[str, Bounds]]):
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
-    log: Story | None = None
     whatifs: WhatIfs | None = None
+    log: Story | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"

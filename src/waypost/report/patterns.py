@@ -69,8 +69,11 @@ def telling_line(telling: Telling) -> str:
 def print_found(found: FoundPatterns, called: str, console: Console) -> None:
     """Print the most telling segments, and what the numbers mean."""
     target, contrasted = printable(found.target), any(one.contrast is not None for one in found)
-    reached = number(found.reached)
-    console.print(Text(f"Under {printable(called)} {target} is reached with probability {reached}. Telling segments:"))
+    lead = f"Under {printable(called)} {target} is reached with probability {number(found.reached)}."
+    if not len(found):
+        console.print(Text(f"{lead} No segment tells anything about reaching {target}."))
+        return
+    console.print(Text(f"{lead} Telling segments:"))
     head = ["segment", "reach it", *(["do not"] if contrasted else []), "all runs", *(["bits"] if contrasted else [])]
     lines = []
     for one in found:
@@ -78,9 +81,8 @@ def print_found(found: FoundPatterns, called: str, console: Console) -> None:
         cells += [number(one.contrast)] if one.contrast is not None else []
         lines.append([*cells, number(one.support), *([number(one.information)] if contrasted else [])])
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
-    if len(found):
-        told = f", and matching tells {number(found[0].information)} bits about success" if contrasted else ""
-        console.print(Text(f"The first: {telling_line(found[0])}{told}."))
+    told = f", and matching tells {number(found[0].information)} bits about success" if contrasted else ""
+    console.print(Text(f"The first: {telling_line(found[0])}{told}."))
     console.print(Text(f"{count(found.tried, 'segment')} tried; none of those shown restates another."))
 
 
