@@ -55,6 +55,7 @@ def test_the_public_names_are_exactly_these():
         "count_mdp",
         "decisions",
         "explain",
+        "explain_log",
         "explore",
         "find_patterns",
         "group_importance",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from waypost.model import MDP, Strategy
     from waypost.patterns import Pattern, PatternImportance, find_patterns, pattern_importance, usual_ways
     from waypost.solve import reachability
+    from waypost.story import explain_log
     from waypost.uncertainty import bootstrap
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "count_mdp",
     "decisions",
     "explain",
+    "explain_log",
     "explore",
     "find_patterns",
     "group_importance",
@@ -99,6 +101,7 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "bootstrap": "waypost.uncertainty",
     "case": "waypost.cases",
     "count_mdp": "waypost.environments",
+    "explain_log": "waypost.story",
     "explore": "waypost.environments",
     "find_patterns": "waypost.patterns",
     "learn_mdp": "waypost.learn",
