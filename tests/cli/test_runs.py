@@ -159,6 +159,27 @@ def test_decisions_add_up(run):
     assert "never departs from the best" in run("decisions")
 
 
+def test_the_importance_of_choices_stands_beside_the_decisions(run):
+    document = json.loads(run("decisions", "--importance", "all", "--json"))
+    scores = waypost.choice_importance(loan(), target="Granted", scope="all")
+    assert [one["state"] for one in document["decisions"]] == [
+        one.state for one in waypost.decisions(loan(), target="Granted")
+    ]
+    for one in document["decisions"]:
+        assert one["importance"] == {a: scores[one["state"], a]._asdict() for a in one["actions"]}
+    lines = [line.split() for line in run("decisions", "--importance", "optimal").splitlines()]
+    assert ["state", "action", "met", "worth", "costs", "taken", "importance"] in lines
+    assert ["Consultation", "Apply", "0.525", "0.98", "0", "1", "0.525", "to", "1"] in lines
+
+
+def test_many_actions_are_shown_by_the_best_and_the_worst(run, tmp_path):
+    ways = {f"way {k}": {"t": k / 10, "u": 1 - k / 10} for k in range(1, 10)}
+    (tmp_path / "m.json").write_text(jsonfile.dumps(waypost.MDP.from_dict({"s": ways, "t": {}, "u": {}}, initial="s")))
+    out = run("decisions", "m.json", "-t", "t")
+    assert [k for k in range(1, 10) if f"way {k} " in out] == [1, 6, 7, 8, 9]
+    assert "(4 more)" in out
+
+
 def test_the_usual_ways_come_with_their_importance_as_paths(run):
     document = json.loads(run("paths", "--json", "--exact"))
     ways = waypost.usual_ways(loan(), target="Granted")
