@@ -15,10 +15,10 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
-def console_blocks() -> list[tuple[str, str]]:
-    """Commands of the README with the output printed below them."""
+def console_blocks(page: Path = README) -> list[tuple[str, str]]:
+    """Commands of a page with the output printed below them."""
     found = []
-    for block in re.findall(r"```console\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
             found.append((command, output))
@@ -29,13 +29,13 @@ def trimmed(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
-@pytest.mark.parametrize(("command", "output"), console_blocks(), ids=lambda text: text[:60])
-def test_a_command_of_the_readme_prints_what_it_says(command, output, tmp_path):
+def check_command(command: str, output: str, folder: Path) -> None:
+    """Run a command of a page in a folder; it must print what the page says."""
     done = subprocess.run(
         [sys.executable, "-c", "from waypost.cli import main; main()", *shlex.split(command)[1:]],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
         check=False,
         encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "120"},
@@ -43,6 +43,11 @@ def test_a_command_of_the_readme_prints_what_it_says(command, output, tmp_path):
     assert done.returncode == 0, done.stderr
     if output.strip():
         assert trimmed(done.stdout) == trimmed(output)
+
+
+@pytest.mark.parametrize(("command", "output"), console_blocks(), ids=lambda text: text[:60])
+def test_a_command_of_the_readme_prints_what_it_says(command, output, tmp_path):
+    check_command(command, output, tmp_path)
 
 
 def test_the_python_of_the_readme_gives_what_it_says():

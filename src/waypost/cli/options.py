@@ -58,14 +58,14 @@ def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
     return click.option(*names, type=click.Choice(words.split()), default=default, show_default=True, help=text)
 
 
+constants_option = click.option(
+    "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
+)
+
+
 def reading_options(exact: str = "Compute in rationals; print fractions.") -> Decorator:
     """Give a command the options of reading a model."""
-    return together(
-        click.option(
-            "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
-        ),
-        click.option("--exact", is_flag=True, help=exact),
-    )
+    return together(constants_option, click.option("--exact", is_flag=True, help=exact))
 
 
 outcome_options = together(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from waypost.cli.options import scope_option
-from waypost.cli.runs import asked, by_option, deliver, model_options, output_options
+from waypost.cli.runs import asked, by_option, deliver, exact_option, model_options, output_options
 from waypost.cli.source import load_strategy, scopes_of
 from waypost.cli.terminal import give
 from waypost.errors import WaypostError
@@ -20,6 +20,7 @@ from waypost.patterns import PatternImportance, pattern_importance
 @click.argument("model", required=False)
 @click.argument("pattern", required=False)
 @model_options
+@exact_option
 @scope_option("Which strategies.")
 @click.option("--strategy", metavar="observed|FILE", help="Under this strategy instead.")
 @click.option("--committed", is_flag=True, help="Only strategies that take the actions which the pattern names.")

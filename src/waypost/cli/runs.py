@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # characters of a table in a file
 
+exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 model_options = given.together(
     given.target_option(),
-    given.reading_options(),
+    given.constants_option,
     click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one."),
     given.learning_options,
 )
@@ -77,8 +78,8 @@ class Asked:
 def asked(model: str | None, options: dict[str, Any]) -> Asked:
     """Read the model that the options of `model_options` and `by_option` describe."""
     learning = taken_options(options)
-    reading = {name: options[name] for name in ("constants", "exact", "data")}
-    loaded = load(model, learning=learning, **reading)
+    reading = {name: options[name] for name in ("constants", "data")}
+    loaded = load(model, learning=learning, exact=options.get("exact", False), **reading)
     tell(loaded.notes, quiet=learning["quiet"])
     target = options["target"] or (() if loaded.target is None else (loaded.target,))
     if not target:
