@@ -10,7 +10,17 @@ import click
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
-from waypost.cli.source import Loaded, find_prepared, learned, load, load_strategy, scopes_of, taken_options, tell
+from waypost.cli.source import (
+    Loaded,
+    find_prepared,
+    learned,
+    load,
+    load_strategy,
+    parse_constants,
+    scopes_of,
+    taken_options,
+    tell,
+)
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
@@ -29,6 +39,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @given.what_if_options
 @given.reading_options()
+@given.property_options
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @given.learning_options
 @given.story_options
@@ -58,7 +69,7 @@ def command(**options: Any) -> None:
             show_segments(prepared, options["segment"])
         return
     reading = {name: options[name] for name in ("constants", "exact")}
-    loaded = learned(prepared) if prepared else load(options["model"], data=options["data"], **reading)
+    loaded = learned(prepared) if prepared else _loaded(options, reading)
     tell(loaded.notes, quiet=learning["quiet"])
     if options["without"]:
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
@@ -69,6 +80,23 @@ def command(**options: Any) -> None:
         show_segments(prepared, options["segment"])
     if options["bootstrap"]:
         show_bootstrap(loaded, several[0].targets, options)
+
+
+def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
+    """Model of a file or a case study, and the target that a property names, if one was given."""
+    reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
+    if not options["prop"]:
+        return load(options["model"], data=options["data"], **reading)
+    from waypost.formats.properties import asked, find_property
+
+    if options["target"] or options["compare"]:
+        raise WaypostError("--prop says what to reach; leave --target and --compare out")
+    wanted = find_property(options["prop"], constants=parse_constants(reading["constants"]))
+    loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
+    question = asked(loaded.mdp, wanted)
+    if question.states is not None:
+        raise WaypostError("a conditional property is the importance of a set: waypost.group_importance in Python")
+    return replace(loaded, mdp=question.mdp, target=wanted.target)
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:

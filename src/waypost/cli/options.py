@@ -68,6 +68,21 @@ def reading_options(exact: str = "Compute in rationals; print fractions.") -> De
     return together(constants_option, click.option("--exact", is_flag=True, help=exact))
 
 
+property_options = together(
+    click.option(
+        "--prop",
+        metavar="FILE[:NAME]",
+        help='Ask a PRISM or JANI property instead of --target: of a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
+    ),
+    click.option("--initial", metavar="STATE", help="Begin in this state, whatever the file says."),
+    click.option(
+        "--time-limit",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Time for building a PRISM or JANI model.",
+    ),
+)
+
 outcome_options = together(
     click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are good."),
     click.option("--negative", multiple=True, metavar="EVENT", help="Cases with this event are bad; the later counts."),
