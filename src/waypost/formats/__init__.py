@@ -76,6 +76,8 @@ def read_mdp(
     time_limit
         Seconds for building a PRISM or JANI model; None means as long as it takes.
 
+    Examples
+    --------
     >>> read_mdp([[[0.1, 0.9], [0, 1]]])
     MDP(states=2, choices=2, transitions=3, initial='0')
     """

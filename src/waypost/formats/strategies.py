@@ -35,6 +35,8 @@ def read_strategy(mdp: MDP, source: Any) -> Strategy:
         ``{state: action or {action: probability}}``; a function from state names to the same; a Q-table, one row per
         state and one column per action; or an agent of stable-baselines3 for a tabular environment.
 
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> impatient = read_strategy(loan(), lambda state: {"s0": "Apply", "Rework": "Quit"}.get(state, "Consult"))
     Traceback (most recent call last):

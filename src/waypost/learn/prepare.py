@@ -43,7 +43,8 @@ def prepare(
 
     Without a map of actors all events are chance, and without an `eps` merging is chosen by how well the model fits.
 
-    >>> prepare(EventLog.from_sequences([["ask", "pay"]])).traces[0][:3]
+    >>> traces = prepare(EventLog.from_sequences([["ask", "pay"]])).traces
+    >>> traces[0]
     ['start', ('env', 'ask'), ('env', 'pay')]
     """
     recipe = recipe or Recipe()
