@@ -45,7 +45,7 @@ def prepare(
 
     >>> traces = prepare(EventLog.from_sequences([["ask", "pay"]])).traces
     >>> traces[0]
-    ['start', ('env', 'ask'), ('env', 'pay')]
+    ['start', ('env', 'ask'), ('env', 'pay'), ('env', 'end')]
     """
     recipe = recipe or Recipe()
     clean = recipe(log)
