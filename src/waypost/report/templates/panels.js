@@ -16,7 +16,7 @@ function showDetails(page, host) {
   const state = page.selected;
   host.classList.toggle("idle", state == null);
   if (state == null) {
-    host.replaceChildren(element("h3", {}, page.data.thing === "activity" ? "Click an activity" : "Click a state"), element("p", { class: "muted" }, "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
+    host.replaceChildren(element("h3", {}, page.data.thing === "activity" ? "Click an activity" : "Click a state"), element("p", { class: "muted" }, page.data.thing === "activity" ? "See how many of the good and of the bad cases pass it, and examples of them." : "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
     return;
   }
   const labels = page.labels(state);
