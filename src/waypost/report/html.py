@@ -17,13 +17,19 @@ import numpy as np
 
 from waypost.errors import ModelError
 from waypost.importance.results import Explanation
+from waypost.logs.contrast import Contrasts
+from waypost.logs.process_map import ProcessMap
+from waypost.report.findings import Name, findings
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
 from waypost.report.text import kind_counts, summarise
-from waypost.report.wording import SCOPE_TITLES, number, printable, span
+from waypost.report.wording import SCOPE_TITLES, number, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
-_SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "main.js")
+_SCRIPTS = (
+    *("vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "graph.js"),
+    *("stops.js", "panels.js", "path.js", "table.js", "compare.js", "main.js"),
+)
 
 
 def render_html(
@@ -31,6 +37,8 @@ def render_html(
     *,
     coordinates: Mapping[Any, tuple[int, int]] | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
+    process_map: ProcessMap | None = None,
+    contrasts: Contrasts | None = None,
     top: int = 5,
 ) -> str:
     """Self-contained page for one explanation, or for several targets of the same model.
@@ -44,6 +52,10 @@ def render_html(
         Where each state stands on a grid; read off names such as ``x=3, y=1`` when not given.
     cases
         Names of example cases for states of a model that was learned from a log.
+    process_map
+        The map of the log that the model was learned from, `waypost.logs.process_map`.
+    contrasts
+        Its activities among good and bad cases, `waypost.logs.contrast`.
     top
         Lines per section of the summary.
 
@@ -61,13 +73,15 @@ def render_html(
         raise ModelError("the targets of one page must be explained on the same model and the same states")
     template = _environment().get_template("page.html")
     summaries = [summarise(explanation, top) for explanation in several]
+    data = page_data(several, coordinates, cases or {}, process_map, contrasts.activities if contrasts else ())
+    positions = {name: k for k, name in enumerate(data["states"])}
     page: str = template.render(
         title=printable(summaries[0].title),
         version=version("waypost"),
         css=_asset("page.css"),
         script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
-        parts=[_part(e, s) for e, s in zip(several, summaries, strict=True)],
-        data=embed(page_data(several, coordinates, cases or {})),
+        parts=[_part(e, s, contrasts, process_map, positions) for e, s in zip(several, summaries, strict=True)],
+        data=embed(data),
     )
     return page
 
@@ -95,9 +109,19 @@ def _asset(name: str) -> str:
     return (files("waypost.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
+def _part(
+    explanation: Explanation,
+    summary: Any,
+    contrasts: Contrasts | None,
+    process_map: ProcessMap | None,
+    positions: Mapping[str, int],
+) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
     mdp, labels = explanation.mdp, labels_by_state(explanation.mdp)
+    told = findings(explanation, contrasts.activities if contrasts else ())
+    named = [
+        part.state for finding in told for part in finding.parts if isinstance(part, Name) and part.state is not None
+    ]
     rows = []
     for position in explanation.ranking[:LISTED].tolist():
         state = int(explanation.asked[position])
@@ -111,6 +135,10 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
         )
     return {
         "summary": summary,
+        "findings": told,
+        "at": {state: positions[mdp.states[state]] for state in named if mdp.states[state] in positions},
+        "stops": {stop.name: k for k, stop in enumerate(process_map.stops)} if process_map else {},
+        "observed": None if contrasts is None else percent(contrasts.success),
         "counts": kind_counts(explanation),
         "target": printable(explanation.target),
         "best": number(explanation.reachability.upper),

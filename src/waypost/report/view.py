@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+from waypost.report.names import captions
 
 SHOWN = 60  # more states than this make a picture that nobody reads
 FAR = 20_000  # hidden states that the search for a way between two shown ones looks at
@@ -69,9 +70,38 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
+    turns = turn_states(mdp)
+    ranked.sort(key=lambda state: turns[state])  # stable: those that say nothing come last
     wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *ranked])
     states = tuple(wanted)[:limit]
     return View(states, (*_direct(mdp, states), *_through_hidden(mdp, states)))
+
+
+def turn_states(mdp: MDP) -> list[bool]:
+    """(S,) which states only say whose turn it is after a step: ``bank after Check``, or ``bankCheck``.
+
+    Such a state is called as the states before it are, with something in front; and at least three steps have one with
+    the same in front, so that ``resend`` after ``send`` is none.
+
+    >>> steps = {"a": {"env": "bank after a"}, "bank after a": {"go": "b"}, "b": {"env": "bank after b"}}
+    >>> steps |= {"bank after b": {"go": "c"}, "c": {"env": "bank after c"}, "bank after c": {}}
+    >>> turn_states(MDP.from_dict(steps, initial="a"))
+    [False, True, False, True, False, True]
+    """
+    called = captions(mdp)
+    before: list[set[str]] = [set() for _ in called]
+    owner = np.repeat(mdp.choice_state, np.diff(mdp.transitions.indptr))
+    for source, target in zip(owner.tolist(), mdp.transitions.indices.tolist(), strict=True):
+        if source != target:
+            before[target].add(called[source])
+    front = [
+        name[: -len(next(iter(names)))] if len(names) == 1 and name.endswith(next(iter(names))) else ""
+        for name, names in zip(called, before, strict=True)
+    ]
+    steps: dict[str, set[str]] = {}
+    for prefix, name in zip(front, called, strict=True):
+        steps.setdefault(prefix, set()).add(name)
+    return [bool(prefix) and len(steps[prefix]) >= 3 for prefix in front]  # noqa: PLR2004 - as the docstring says
 
 
 def _direct(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:

@@ -1,0 +1,64 @@
+// The map of a gridworld: fields where they stand, walls between them, and what the strategy does on each.
+
+const CELL = 76;
+const HEADING = { up: [0, -1], north: [0, -1], n: [0, -1], down: [0, 1], south: [0, 1], s: [0, 1], left: [-1, 0], west: [-1, 0], w: [-1, 0], right: [1, 0], east: [1, 0], e: [1, 0] };
+
+function headingOf(action, from, to) {
+  // which way an action goes: what its name says, or else where it leads
+  const word = action.toLowerCase().split(/[\s_-]+/).map((w) => HEADING[w]).find(Boolean);
+  if (word) return word;
+  if (!to) return null;
+  const [dx, dy] = [Math.sign(to[0] - from[0]), Math.sign(to[1] - from[1])];
+  return dx || dy ? [dx, dy] : null;
+}
+
+function gridPicture(page) {
+  // states stand where their coordinates say; several on one field share it
+  const { grid } = page.data;
+  const groups = new Map();
+  const place = new Map();
+  for (const [state, x, y] of grid.cells) {
+    const key = `${x},${y}`;
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(state);
+    place.set(state, [x, y]);
+  }
+  page.place = place;
+  const nodes = [];
+  for (const [key, states] of groups) {
+    const [x, y] = key.split(",").map(Number);
+    const columns = Math.ceil(Math.sqrt(states.length));
+    const [w, h] = [(CELL - 8) / columns, (CELL - 8) / Math.ceil(states.length / columns)];
+    states.forEach((state, i) => {
+      const note = states.length <= 2 ? page.fieldNote(state) : "";
+      nodes.push({ key: state, state, bare: true, x: x * CELL + 4 + w * ((i % columns) + .5), y: y * CELL + 4 + h * (Math.floor(i / columns) + .5), w: w - 2, h: h - 2, drawn: (wide, high) => fieldDrawing(page, state, wide, high, note, i ? "" : grid.marks[key] || "") });
+    });
+  }
+  return { nodes, edges: [], width: grid.width * CELL, height: grid.height * CELL, ground: () => ground(grid, groups) };
+}
+
+function fieldDrawing(page, state, w, h, note, word) {
+  const made = [];
+  const mark = [state === page.data.initial ? "▶" : page.isTarget(state) ? "◎" : "", word].filter(Boolean).join(" ");
+  for (const [dx, dy, p] of page.headings(state)) {
+    const [cx, cy] = [w / 2, h / 2 - (note && h > 40 ? 5 : 0)];
+    const r = Math.min(w, h) * .26;
+    made.push(element("path", { class: "heading", d: `M${cx - dx * r} ${cy - dy * r}L${cx + dx * r} ${cy + dy * r}`, "marker-end": "url(#tip)", style: `stroke-width:${(1.2 + 2 * p).toFixed(1)}` }));
+  }
+  if (mark) made.push(element("text", { class: "mark", x: 4, y: 14 }, mark));
+  if (note && h > 40 && w > 30) made.push(element("text", { class: "note", x: w / 2, y: h - 6 }, note));
+  return made;
+}
+
+function ground(grid, groups) {
+  // fields that no state stands on are walls
+  const made = [];
+  for (let y = 0; y < grid.height; y++) {
+    for (let x = 0; x < grid.width; x++) {
+      const key = `${x},${y}`;
+      const mark = grid.marks[key] || (groups.has(key) ? "" : "wall");
+      made.push(element("rect", { class: `tile ${mark}`, x: x * CELL, y: y * CELL, width: CELL, height: CELL }));
+    }
+  }
+  return element("g", {}, made);
+}

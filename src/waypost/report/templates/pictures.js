@@ -1,0 +1,69 @@
+// What each view draws: the process map, the important states, the neighbours of one, the grid.
+
+const STOPS = 1e9; // keys of stops stand behind those of states
+
+function fitting(total, draw, room, shares) {
+  // how much is shown at first: as many nodes as are readable in the frame, with as many arrows as leave at least eight
+  let best = null;
+  for (const share of shares) {
+    const count = most(total, (n) => scaleIn(draw(n, share), room) >= LEAST_SCALE);
+    if (!best || count > best.count) best = { count, share };
+    if (count >= Math.min(total, 9)) break;
+  }
+  return best;
+}
+
+function processPicture(page, room) {
+  const { map } = page.data;
+  const inner = map.stops.map((_, k) => k).filter((k) => map.stops[k].role === "activity").sort((a, b) => map.stops[b].cases - map.stops[a].cases || a - b);
+  const outer = map.stops.map((_, k) => k).filter((k) => map.stops[k].role !== "activity");
+  const most = map.arrows.length ? map.arrows[0][2] : 1;
+  const arrows = map.arrows.map(([s, t, count, waiting]) => ({ s, t, count, waiting }));
+  const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, ...boxOf(page.stopName(k), page.stopNote(k)) }));
+  const draw = (count, share) => {
+    const { kept, arrows: ways } = thinned([...inner, ...outer], arrows, { count, share, always: [...outer, ...page.forced] });
+    const drawn = ways.map((a) => ({
+      ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most),
+      label: a.hidden ? "" : page.arrowText === "waiting" ? (a.waiting == null ? "" : duration(a.waiting)) : a.count.toLocaleString("en"),
+      title: a.hidden ? "through steps that are not shown" : `${page.stopName(a.s)} → ${page.stopName(a.t)}: ${counted(a.count, "time")}${a.waiting == null ? "" : `, after ${duration(a.waiting)} (median)`}`,
+    }));
+    return arrange(boxes.filter((box) => kept.has(box.stop)), drawn, room);
+  };
+  if (!page.detail.process) page.detail.process = fitting(inner.length, draw, room, [.85, .6, .3, 0]);
+  const { count, share } = page.detail.process;
+  return { ...draw(count, share), total: inner.length };
+}
+
+function overviewPicture(page, room) {
+  const { view } = page.target;
+  const [start, target] = [page.data.initial, view.states.find((s) => page.isTarget(s))];
+  const always = [start, target].filter((s) => s != null);
+  const keys = [...always, ...view.states.filter((s) => !always.includes(s))];
+  const boxes = new Map(keys.map((state) => [state, { key: state, state, role: page.roleOf(state), ...boxOf(page.title(state), page.stateNote(state)) }]));
+  const arrows = view.edges.map((edge) => ({ ...edge, hidden: !edge.c.length, count: 1 }));
+  const draw = (count) => {
+    const { kept, arrows: ways } = thinned(keys, arrows, { count, share: 1, always: [...always, ...page.shownToo.filter((s) => boxes.has(s))] });
+    return arrange(keys.filter((s) => kept.has(s)).map((s) => boxes.get(s)), ways.map((a) => ({ ...a, c: a.c || [], p: a.p || [], ...page.edgeText(a) })), room);
+  };
+  if (!page.detail.overview) page.detail.overview = fitting(keys.length, draw, room, [1]);
+  return { ...draw(page.detail.overview.count), total: keys.length };
+}
+
+function aroundPicture(page, state, room) {
+  // the state in the middle, where it can come from on the left, where it can go on the right
+  const limit = room.w < 600 ? 4 : 7;
+  const before = [...page.predecessors(state)].sort(page.byImportance);
+  const after = [...page.successors(state).keys()].filter((s) => s !== state).sort(page.byImportance);
+  const shown = [state, ...new Set([...before.slice(0, limit), ...after.slice(0, limit)])];
+  const boxes = shown.map((s) => ({ key: s, state: s, role: page.roleOf(s), ...boxOf(page.title(s), page.stateNote(s)) }));
+  const arrows = [];
+  for (const source of shown) {
+    for (const [target, ways] of page.successors(source)) {
+      if ((source !== state && target !== state) || source === target || !shown.includes(target)) continue;
+      const arrow = { s: source, t: target, c: ways.map((w) => w[0]), p: ways.map((w) => w[1]) };
+      arrows.push({ ...arrow, ...page.edgeText(arrow) });
+    }
+  }
+  const rest = before.length + after.length - (shown.length - 1);
+  return { ...arrange(boxes, arrows, room), rest: Math.max(0, rest) };
+}
