@@ -118,7 +118,7 @@ def test_a_minigrid_world_is_explored_with_its_door_and_key():
     mdp = explore(gymnasium.make("MiniGrid-DoorKey-5x5-v0"), actions=actions)
     assert reachability(mdp, target="goal", optimum="max")[mdp.initial] == 1.0
     key = mdp.where("carrying=yellow_key")
-    fields = {x: set(v.values) for x, v in mdp.variables.items() if x.startswith("at_")}
+    fields = {x: v.words or () for x, v in mdp.variables.items() if x.startswith("at_")}
     door = [x for x, seen in fields.items() if "yellow_open" in seen]
     assert key.any()
     assert len(door) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import numpy as np
@@ -13,7 +14,8 @@ from waypost.cases import loan
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, prism, read_mdp, read_symbolic, write_mdp
 from waypost.formats.prism_writer import with_kept_names
-from waypost.model import MDP
+from waypost.formats.properties import asked, read_properties
+from waypost.model import FINAL, MDP
 
 ENDINGS = [".prism", ".drn", ".tra", ".json", ".umb"]
 MODELS = {  # file: target
@@ -282,3 +284,74 @@ def test_prism_and_jani_of_one_model_give_the_same_names(shared_data):
     for label in ("finished", "agree"):
         values = [dict(zip(m.states, reachability(m, target=label, optimum="min"), strict=True)) for m in (prism, jani)]
         assert values[0] == pytest.approx(values[1], abs=1e-12)
+
+
+DIGIT = {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 9}
+JANI = {
+    "jani-version": 1,
+    "name": "door",
+    "type": "mdp",
+    "actions": [{"name": "knock"}, {"name": "enter"}],
+    "constants": [
+        {"name": "N", "type": "int"},
+        {"name": "M", "type": "int", "value": {"op": "+", "left": "N", "right": 1}},
+    ],
+    "variables": [
+        {"name": "fixed", "type": DIGIT, "initial-value": 7},
+        {"name": "n", "type": DIGIT, "initial-value": 0},
+        {"name": "inside", "type": "bool", "transient": True, "initial-value": False},
+    ],
+    "automata": [
+        {
+            "name": "guest",
+            "locations": [
+                {"name": "street"},
+                {"name": "hall", "transient-values": [{"ref": "inside", "value": True}]},
+            ],
+            "initial-locations": ["street"],
+            "edges": [
+                {
+                    "location": "street",
+                    "action": "knock",
+                    "guard": {"exp": {"op": "<", "left": "n", "right": "N"}},
+                    "destinations": [
+                        {"location": "street", "probability": {"exp": 0.5},
+                         "assignments": [{"ref": "n", "value": {"op": "+", "left": "n", "right": 1}}]},
+                        {"location": "hall", "probability": {"exp": 0.5}},
+                    ],
+                },
+                {
+                    "location": "street",
+                    "action": "enter",
+                    "guard": {"exp": {"op": "=", "left": "n", "right": "N"}},
+                    "destinations": [{"location": "hall"}],
+                },
+            ],
+        }
+    ],
+    "system": {"elements": [{"automaton": "guest"}], "syncs": [
+        {"synchronise": ["knock"], "result": "knock"}, {"synchronise": ["enter"], "result": "enter"}]},
+    "properties": [
+        {"name": "soon", "expression": {"op": "filter", "fun": "values", "states": {"op": "initial"},
+         "values": {"op": "Pmax", "exp": {"op": "F", "exp": "inside", "step-bounds": {"upper": "N"}}}}},
+        {"name": "long", "expression": {"op": "filter", "fun": "values", "states": {"op": "initial"},
+         "values": {"op": "Emin", "exp": 1, "reach": "inside"}}},
+    ],
+}  # fmt: skip
+
+
+def test_jani_locations_and_actions_have_their_names(tmp_path):
+    """What never changes is not in a name, and can be asked for all the same."""
+    pytest.importorskip("stormpy")
+    (tmp_path / "door.jani").write_text(json.dumps(JANI))
+    mdp = read_mdp(tmp_path / "door.jani", constants={"N": 2})
+    assert sorted(mdp.states) == [f"n={n}, guest={place}" for n in range(3) for place in ("hall", "street")]
+    assert {mdp.actions[c] for c in range(mdp.n_choices)} == {"knock", "enter", FINAL}
+    assert mdp.where("guest=hall").tolist() == mdp.where("inside").tolist()
+    assert (
+        mdp.where("fixed=7 & n<M-2 & guest=street").tolist() == (np.array(mdp.states) == "n=0, guest=street").tolist()
+    )
+    soon, long = read_properties(tmp_path / "door.jani", constants={"N": 2})
+    assert long.reason == "expected rewards (E)"
+    model, target, _ = asked(mdp, soon)
+    assert reachability(model, target=target, optimum="max")[model.initial] == 0.75

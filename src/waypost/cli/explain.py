@@ -1,4 +1,4 @@
-"""``waypost explain``: importance of every state for reaching a target."""
+"""``waypost explain``: what matters for reaching a target, by state; or in a log, activity by activity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import click
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
-from waypost.cli.source import Loaded, load, load_strategy, scopes_of, taken_options, tell
+from waypost.cli.source import Loaded, find_prepared, learned, load, load_strategy, scopes_of, taken_options, tell
+from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain
 from waypost.report.files import ending_of, render_report, write_report
@@ -22,19 +23,20 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.argument("model", required=False)
 @given.target_option()
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
-@click.option("--state", "-s", "states", multiple=True, help="Only this state; may be given several times.")
+@click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @given.reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @given.learning_options
+@given.story_options
 @given.bootstrap_options
 @given.output_options
 def command(**options: Any) -> None:
-    """Explain how important every state of MODEL is for reaching a target.
+    """Explain what matters in MODEL for reaching a target.
 
-    MODEL is a model file, an event log to learn a model from, or the name of a case study; without it the loan example
-    is explained. The importance of a state is the probability of passing it among the runs that reach the target; over
-    all strategies it is an interval.
+    MODEL is a model file, an event log, or the name of a case study; without it the loan example is explained. The
+    importance of a state is the probability of passing it among the runs that reach the target; over all strategies it
+    is an interval. A log is told by its activities: what good cases have that bad ones lack.
 
     Example: waypost explain gridworld --target goal --html world.html
     """
@@ -44,12 +46,20 @@ def command(**options: Any) -> None:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
-    reading = {name: options[name] for name in ("constants", "exact", "data")}
-    loaded = load(options["model"], learning=learning, **reading)
+    prepared = find_prepared(options["model"], data=options["data"], learning=learning)
+    if prepared is not None and tells_story(prepared, options):
+        wanted = {*endings, PRINTED.get(options["shape"], "")}
+        story, how = told_story(prepared, options, learning, by_state=".json" in wanted)
+        _write([story], files, how, options)
+        return
+    reading = {name: options[name] for name in ("constants", "exact")}
+    loaded = learned(prepared) if prepared else load(options["model"], data=options["data"], **reading)
     tell(loaded.notes, quiet=learning["quiet"])
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
-    _write(several, files, loaded, options)
+    _write(several, files, _examples(loaded, endings), options)
+    if options["segment"]:
+        show_segments(prepared, options)
     if options["bootstrap"]:
         show_bootstrap(loaded, several[0].targets, options)
 
@@ -85,13 +95,19 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         )
 
 
-def _write(several: list[Explanation], files: list[tuple[str, str]], loaded: Loaded, options: dict[str, Any]) -> None:
-    """Write every file asked for; print the explanation, unless one of them was standard output."""
+def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
+    """Cases that pass each state, for a page."""
     from waypost.learn import example_cases
 
-    how: dict[str, Any] = {name: options[name] for name in ("top", "picture", "theme")}
-    if loaded.prepared is not None and any(ending in PAGES for _, ending in files):
-        how["cases"] = example_cases(loaded.mdp, loaded.prepared)
+    wanted = loaded.prepared is not None and endings & PAGES
+    return {"cases": example_cases(loaded.mdp, loaded.prepared)} if wanted and loaded.prepared else {}
+
+
+def _write(
+    several: list[Explanation], files: list[tuple[str, str]], how: dict[str, Any], options: dict[str, Any]
+) -> None:
+    """Write every file asked for; print the explanation, unless one of them was standard output."""
+    how |= {name: options[name] for name in ("top", "picture", "theme")}
     for path, ending in files:
         told = several if ending in PAGES else several[0]
         if path == "-":

@@ -7,10 +7,27 @@ from typing import Any
 
 import click
 
-from waypost.learn import EPS
-
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-LEARNING = ("recipe", "actors", "choosing", "eps", "positive", "columns", "quiet")  # what `learning_options` gives
+OUTCOME = ("positive", "negative", "attribute", "within")  # how a case ended, as `set_outcome` takes it
+LEARNING = ("recipe", "actors", "choosing", "eps", *OUTCOME, "columns", "quiet")  # what `learning_options` gives
+
+
+class Merging(click.ParamType):
+    """How much learning merges: a number, or a word."""
+
+    name = "auto|none|number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str | float:
+        """Number above 0 and up to 2, "auto" or "none"; 0 is none."""
+        if value in ("auto", "none"):
+            return str(value)
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number <= 2:
+            self.fail(f"{value!r} is neither 'auto', 'none' nor a number above 0 and up to 2", param, ctx)
+        return number or "none"
 
 
 def together(*options: Decorator) -> Decorator:
@@ -51,14 +68,43 @@ def reading_options(exact: str = "Compute in rationals; print fractions.") -> De
     )
 
 
-learning_options = together(
+outcome_options = together(
+    click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are good."),
+    click.option("--negative", multiple=True, metavar="EVENT", help="Cases with this event are bad; the later counts."),
+    click.option("--attribute", metavar="COLUMN", help="--positive is a value of this column, not an event."),
+    click.option("--within", metavar="TIME", help="--positive counts only within this time: '60 days'."),
+)
+
+log_options = together(
     click.option("--recipe", metavar="TOML", help="How to clean a log: a file, or the name of a case study."),
-    click.option("--actors", metavar="JSON", help="Who performs which event: a file, or 'choice', or 'chance'."),
-    click.option("--choosing", multiple=True, metavar="ACTOR", help="Whose events are choices [customer]."),
-    click.option("--eps", type=float, help=f"How readily learning tells states apart, above 0 to 2 [{EPS}]."),
-    click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are positive."),
+    outcome_options,
     click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="Column of a CSV: case=ID, ..."),
+)
+
+learning_options = together(
+    log_options,
+    click.option(
+        "--actors", metavar="JSON", help="Who performs which event: a file, a column of the log, 'choice' or 'chance'."
+    ),
+    click.option("--choosing", multiple=True, metavar="WHO", help="Whose events are choices: an actor, or an event."),
+    click.option("--eps", type=Merging(), help="How readily learning tells states apart; auto merges what fits."),
     click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
+)
+
+story_options = together(
+    one_of(
+        "--by",
+        words="auto activity state",
+        default="auto",
+        text="What a log is told by: its activities, or the states of the model learned from it.",
+    ),
+    click.option(
+        "--min-seen",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Strategies use choices seen N times or more [5, or one case in 1000; 1 for case studies].",
+    ),
+    click.option("--segment", metavar="ATTRIBUTE", help="Also tell outcome and contrast by an attribute of the case."),
 )
 
 bootstrap_options = together(

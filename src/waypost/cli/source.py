@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import click
 
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
-from waypost.cli.options import LEARNING
+from waypost.cli.options import LEARNING, OUTCOME
 from waypost.cli.progress import status
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
@@ -22,6 +23,7 @@ from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
     EVERY_EVENT_CHANCE,
     Actors,
+    EventLog,
     Recipe,
     Step,
     looks_like_log,
@@ -31,6 +33,7 @@ from waypost.logs import (
     read_recipe,
     read_traces,
 )
+from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
 from waypost.logs.log import POSITIVE
 from waypost.logs.recipe import COLUMN_KEYS
 from waypost.model import MDP, Strategy
@@ -67,42 +70,70 @@ def load(
     """
     if source is None:
         return Loaded(loan(), "Granted")
-    given = {name: value for name, value in (learning or {}).items() if value}
+    prepared = find_prepared(source, data=data, learning=learning)
+    if prepared is not None:
+        return learned(prepared)
     if not Path(source).exists() and is_case(source):
-        found, _ = find_case(source)
-        if found.build is not None:
+        return Loaded(case(source, data), find_case(source)[0].target)
+    return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
+
+
+def find_prepared(
+    source: str | None, *, data: str | None = None, learning: Mapping[str, Any] | None = None
+) -> Prepared | None:
+    """Log, traces or case study made ready to be learned from; None where the source is a model."""
+    if source is None:
+        return None
+    given = {name: value for name, value in (learning or {}).items() if value}
+    if names_case(source):
+        if find_case(source)[0].build is not None:
             _refuse(given, f"{source} is a model of its own")
-            return Loaded(case(source, data), found.target)
+            return None
         _refuse(given, f"{source} brings its own recipe", but="eps")
         prepared = prepare_case(source, data)
-        return learned(replace(prepared, eps=given.get("eps") or prepared.eps))
+        return replace(prepared, eps=given.get("eps") or prepared.eps)
     if data is not None:
         raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
     if looks_like_log(source):
-        return learned(prepare_log(source, given))
+        return prepare_log(source, given)
     if looks_like_traces(source):
         _refuse(given, f"{source} holds traces, not a log", but="eps")
-        return learned(Prepared(read_traces(source), given.get("eps") or EPS))
+        return Prepared(read_traces(source), given.get("eps") or EPS)
     _refuse(given, f"{source} is a model, not a log")
-    return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
+    return None
+
+
+def names_case(source: str | None) -> bool:
+    """Whether a source is a case study by its name."""
+    return source is not None and not Path(source).exists() and is_case(source)
 
 
 def learned(prepared: Prepared) -> Loaded:
     """Learn a model, with signs of life on a terminal; what the learner warns of becomes a note."""
-    with warnings.catch_warnings(record=True) as caught, status("learning") as say:
+    with warnings.catch_warnings(record=True) as caught, learning_progress() as progress:
         warnings.simplefilter("always", ThinDataWarning)
-        mdp = learn_mdp(
-            prepared.traces,
-            eps=prepared.eps,
-            progress=lambda states, waiting: say(f"{states} states, {waiting} nodes to look at"),
-        )
+        mdp = learn_mdp(prepared.traces, eps=prepared.eps, progress=progress)
     target = POSITIVE if POSITIVE in mdp.labels else None
     return Loaded(mdp, target, prepared, (*prepared.notes, *(str(w.message) for w in caught)))
+
+
+@contextmanager
+def learning_progress() -> Iterator[Callable[[int, int], None]]:
+    """Give what tells a terminal how far learning is."""
+    with status("learning") as say:
+        yield lambda states, waiting: say(f"{states} states, {waiting} nodes to look at")
 
 
 def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
     """Read a log and clean it, as the options say."""
     recipe = load_recipe(given.get("recipe"))
+    log = load_log(source, recipe, given)
+    recipe = with_outcome(recipe, given)
+    return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
+
+
+def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
+    """Log of a file, its columns as the recipe and the options say."""
     columns = dict(recipe.columns_for(source))
     for item in given.get("columns", ()):
         role, equals, name = item.partition("=")
@@ -110,11 +141,20 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
             raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
         columns[role] = name
     columns = {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
-    if given.get("positive"):
-        if any(step.do == "set_outcome" for step in recipe.steps):
-            raise WaypostError("the recipe sets the outcomes already; leave out --positive")
-        recipe = replace(recipe, steps=(*recipe.steps, Step("set_outcome", {"positive": list(given["positive"])})))
-    return prepare(read_log(source, **columns), recipe, actors=_actors(given, recipe), eps=given.get("eps"))
+    return read_log(source, **columns)
+
+
+def with_outcome(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
+    """Recipe that ends with the outcome that the options name."""
+    asked = {name: given[name] for name in OUTCOME if given.get(name)}
+    if not asked:
+        return recipe
+    if "positive" not in asked:
+        raise WaypostError(f"--{next(iter(asked))} goes with --positive EVENT, which says which cases are good")
+    if any(step.do == "set_outcome" for step in recipe.steps):
+        raise WaypostError(f"the recipe sets the outcomes already; leave out --{next(iter(asked))}")
+    told = {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()}
+    return replace(recipe, steps=(*recipe.steps, Step("set_outcome", told)))
 
 
 def load_recipe(name: str | None) -> Recipe:
@@ -136,15 +176,18 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
             click.echo(f"note: {note}", err=True)
 
 
-def _actors(given: Mapping[str, Any], recipe: Recipe) -> Actors | None:
+def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: EventLog) -> Actors | None:
+    """Who acts and who chooses: by a map, by a column of the log, or by the events that are choices."""
     name, choosing = given.get("actors"), frozenset(given.get("choosing", ()))
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]
+    if name is not None and not Path(name).exists() and name in log.events:
+        return actors_of_column(log, name, choosing)
     if name is not None:
         return read_actors(name, choosing or None)
-    if choosing and recipe.actors is None:
-        raise WaypostError("--choosing needs a map of actors (--actors)")
-    return replace(recipe.actors, choosing=choosing) if choosing and recipe.actors else None
+    if choosing and recipe.actors is not None:
+        return checked_actors(recipe.actors.performs, choosing, "the recipe")
+    return choosing_events(log, choosing) if choosing else None
 
 
 def _refuse(given: Mapping[str, Any], reason: str, but: str = "") -> None:

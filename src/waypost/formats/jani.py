@@ -74,6 +74,8 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 def definitions_of(document: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, str]:
     """Give the constants of a model as expressions; `constants` are values for the open ones.
 
+    So are the initial values of variables: Storm makes constants of those that never change.
+
     >>> definitions_of({"constants": [{"name": "N"}, {"name": "K", "value": {"op": "*", "left": 2, "right": "N"}}]},
     ...     {"N": 3})
     {'N': '3', 'K': '(2 * N)'}
@@ -85,6 +87,10 @@ def definitions_of(document: Mapping[str, Any], constants: Mapping[str, Any]) ->
             value = constants[name]
         if isinstance(name, str) and value is not None:
             found[name] = value if isinstance(value, str) and name in constants else expression_text(value)
+    for variable in document.get("variables") or []:
+        name, value = variable.get("name"), variable.get("initial-value")
+        if isinstance(name, str) and value is not None and not variable.get("transient"):
+            found.setdefault(name, expression_text(value))
     return found
 
 

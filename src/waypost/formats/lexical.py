@@ -123,10 +123,11 @@ def distinct_actions(first_choice: ArrayLike, names: Iterable[str]) -> list[str]
     """
     first, given = np.asarray(first_choice, np.int64), list(names)
     owner = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    nameless = np.flatnonzero([not name for name in given])
-    filled = list(given)
-    for k, number in zip(nameless.tolist(), (nameless - first[owner[nameless]]).tolist(), strict=True):
-        filled[k] = str(number)
+    texts = np.array([*given, ""], object)[:-1]  # an array of objects, even of one kind
+    nameless = np.flatnonzero(texts == "")
+    numbers = nameless - first[owner[nameless]]
+    texts[nameless] = np.array([str(k) for k in range(int(numbers.max(initial=0)) + 1)], object)[numbers]
+    filled: list[str] = texts.tolist()
     for state in np.unique(owner[twin_choices(first, filled)]).tolist():
         part = slice(int(first[state]), int(first[state + 1]))
         filled[part] = _told_apart(given[part])

@@ -28,7 +28,7 @@ SMALLEST = 1e-290  # a rarer target leaves floats no digits
 RARE = 1e-100  # where the target is rarer than this, the graph is always asked about 0 and 1
 
 Scope = Literal["all", "optimal"] | Strategy
-ScopeName = Literal["all", "optimal", "strategy"]
+ScopeName = Literal["all", "optimal", "strategy", "observed", "contrast"]  # the last two: counted in a log
 
 
 @dataclass(frozen=True, eq=False)

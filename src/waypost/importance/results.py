@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import ArgumentError, NameUnknownError, require
+from waypost.importance.activities import Story
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
@@ -301,6 +302,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         By group and scope, the bounds of passing any of the group's states.
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    log
+        What the log tells, where the explanation is one of a log; then its states are activities.
 
     Examples
     --------
@@ -324,6 +327,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    log: Story | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"

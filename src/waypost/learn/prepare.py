@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from waypost.learn.alergia import Progress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
 from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, Trace, io_traces
 from waypost.logs.log import LIFECYCLE
+from waypost.logs.traces import Naming
 from waypost.model import MDP
 
 NO_ACTORS = (
@@ -23,14 +25,15 @@ class Prepared:
     eps: float | str = AUTO
     notes: tuple[str, ...] = ()
     log: EventLog | None = None  # the clean log; None where the data were traces already
+    naming: Naming = "plain"  # how the traces write the names of events
 
     def learn(self) -> MDP:
         """Model that the traces give."""
         return self.learn_fitting().mdp
 
-    def learn_fitting(self) -> Learned:
+    def learn_fitting(self, progress: Progress | None = None) -> Learned:
         """Model that the traces give, with how it was merged and how well it fits."""
-        return learn_fitting(self.traces, eps=self.eps)
+        return learn_fitting(self.traces, eps=self.eps, progress=progress)
 
 
 def prepare(
@@ -52,6 +55,7 @@ def prepare(
         eps if eps is not None else AUTO if recipe.eps is None else recipe.eps,
         notes,
         replace(clean, notes=notes),
+        recipe.naming,
     )
 
 

@@ -6,6 +6,7 @@ Paper, Sect. 6: what the company does is chance, one probabilistic action; what 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,7 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from waypost.errors import LogError
+from waypost.errors import LogError, unknown_name
+from waypost.logs.log import EventLog
 
 CUSTOMER = "customer"
 OUTCOME_ACTOR = "outcome"  # performs `positive`, `negative` and `end` where the map leaves them open; never a choice
@@ -73,8 +75,9 @@ class Actors:
         return tuple(told)
 
 
-EVERY_EVENT_A_CHOICE = Actors({"*": "process"}, frozenset({"process"}))
-EVERY_EVENT_CHANCE = Actors({"*": "process"}, frozenset())
+CHOOSER, PROCESS = "chooser", "process"
+EVERY_EVENT_A_CHOICE = Actors({"*": PROCESS}, frozenset({PROCESS}))
+EVERY_EVENT_CHANCE = Actors({"*": PROCESS}, frozenset())
 
 
 def read_actors(path: str | Path, choosing: frozenset[str] | None = None) -> Actors:
@@ -100,3 +103,41 @@ def checked_actors(given: Any, choosing: frozenset[str] | None, where: str) -> A
             f"its actors are {', '.join(known)}; say who chooses (--choosing ACTOR)"
         )
     return actors
+
+
+def actors_of_column(log: EventLog, column: str, choosing: frozenset[str]) -> Actors:
+    """Actors as a column of the log names them: each activity belongs to who performs it most often.
+
+    >>> import pandas
+    >>> from waypost.logs import read_log
+    >>> rows = [(1, "ask", "client"), (1, "answer", "bank"), (2, "ask", "client")]
+    >>> log = read_log(pandas.DataFrame(rows, columns=["case", "activity", "role"]))
+    >>> actors_of_column(log, "role", frozenset({"client"})).of("ask")
+    'client'
+    """
+    by_name: dict[str, Counter[str]] = {}
+    for name, who in zip(log.names().tolist(), log.column(column, "a map of actors").tolist(), strict=True):
+        by_name.setdefault(name, Counter())[who or "nobody"] += 1
+    performs = {name: tally.most_common(1)[0][0] for name, tally in by_name.items()}
+    if not choosing:
+        known = ", ".join(sorted(set(performs.values())))
+        raise LogError(f"the column {column!r} says who acts, now say who of them chooses (--choosing): {known}")
+    return checked_actors(performs, choosing, f"the column {column!r}")
+
+
+def choosing_events(log: EventLog, events: frozenset[str]) -> Actors:
+    """Actors where only the events that are choices are named, in names or patterns; the others are chance.
+
+    >>> from waypost.logs import EventLog
+    >>> actors = choosing_events(EventLog.from_sequences([["ask", "pay"]]), frozenset({"pay"}))
+    >>> actors.chooses(actors.of("pay")), actors.chooses(actors.of("ask"))
+    (True, False)
+    """
+    known = list(log.activities())
+    for event in sorted(events):
+        if not any(fnmatchcase(name, event) for name in known):
+            raise LogError(
+                f"--choosing without a map of actors (--actors) names the events that are choices: "
+                f"{unknown_name('event', event, known, 'this log')}"
+            )
+    return Actors({**dict.fromkeys(sorted(events), CHOOSER), "*": PROCESS}, frozenset({CHOOSER}))

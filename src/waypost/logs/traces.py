@@ -72,6 +72,27 @@ def steps_of(trace: Trace) -> list[tuple[str, str]]:
     return cast("list[tuple[str, str]]", trace[1:])
 
 
+def log_of_traces(traces: Sequence[Trace]) -> EventLog:
+    """Log of the events and outcomes in traces, without times; the steps that say whose turn it is are no events.
+
+    >>> log_of_traces([["start", ("env", "customer after start"), ("ask", "ask"), ("env", "x"), ("end", "positive")]])
+    EventLog(cases=1, events=1, activities=1)
+    """
+    turns = any(given != ENVIRONMENT for trace in traces for given, _ in steps_of(trace))
+    sequences, ends = [], []
+    for trace in traces:
+        steps = steps_of(trace)
+        events = [output for given, output in steps if not (turns and given == ENVIRONMENT)]
+        if not events or events[-1] not in (POSITIVE, NEGATIVE):
+            raise LogError(
+                "the traces do not all end with 'positive' or 'negative', so there are no good and bad cases"
+            )
+        sequences.append(events[:-1] or [str(trace[0])])
+        ends.append(events[-1])
+    log = EventLog.from_sequences(sequences)
+    return log.with_events(log.events.assign(**{OUTCOME: [ends[k] for k in log.case_of.tolist()]}))
+
+
 def written(name: str, naming: Naming) -> str:
     """Name of an event as a trace has it.
 

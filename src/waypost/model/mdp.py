@@ -81,10 +81,6 @@ class MDP:
             f"initial={self.states[self.initial]!r})"
         )
 
-        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr):
-            frozen(part)
-        object.__setattr__(self, "labels", checked_labels(state["labels"], self.states))
-
     @property
     def n_states(self) -> int:
         """Number of states."""
@@ -276,6 +272,10 @@ class MDP:
         for name, value in state.items():
             kept = frozen(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, MappingProxyType(kept) if isinstance(kept, dict) else kept)
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
+            frozen(part)
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
+            frozen(part)
         matrix = self.transitions  # arrays come back writable
         held = (matrix.data, matrix.indices, matrix.indptr, self.first_choice, self.exact, self.counts)
         for array in (*held, *self.labels.values()):

@@ -26,7 +26,7 @@ from waypost.report.html import render_html
 from waypost.report.jsonfile import to_json
 from waypost.report.palette import Theme
 from waypost.report.planning import PAGES, PICTURES, Picture, shown_picture
-from waypost.report.records import columns, rows
+from waypost.report.records import columns, rows, texts
 from waypost.report.text import as_markdown, as_text, escape_markdown, summarise
 from waypost.report.wording import number
 
@@ -128,9 +128,10 @@ def to_markdown(explanation: Explanation, top: int | None = None) -> str:
     head = columns(explanation)
     lines = [as_markdown(summarise(explanation, top or 5)), "## Table", ""]
     lines += ["| " + " | ".join(map(escape_markdown, head)) + " |"]
-    lines += ["|" + " --- |" * 3 + " ---: |" * (len(head) - 3)]
+    words = texts(explanation)
+    lines += ["|" + " --- |" * words + " ---: |" * (len(head) - words)]
     for row in rows(explanation, top):
-        cells = (escape_markdown(v if isinstance(v, str) else number(v)) for v in row.values())
+        cells = (escape_markdown(_written(v)) for v in row.values())
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -164,6 +165,13 @@ def to_parquet(explanation: Explanation, top: int | None = None) -> bytes:
     return out.getvalue()
 
 
+def _written(value: Any) -> str:
+    """Write a value for people: numbers short, counts whole, what is missing as nothing."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else number(value)
+
+
 def _plain(value: Any) -> Any:
     """Exact numbers as text, everything else as it is."""
     return str(value) if isinstance(value, Fraction) else value
@@ -173,6 +181,8 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 def _excel_cell(openpyxl: Any, sheet: Any, value: Any) -> Any:
+    if value is None or isinstance(value, int):
+        return value
     if not isinstance(value, str):
         return str(value) if isinstance(value, Fraction) and value.denominator != 1 else float(value)
     cell = openpyxl.cell.WriteOnlyCell(sheet, value=_NOT_IN_XML.sub("\ufffd", value)[:32000])

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from waypost.importance.results import Bounds, Explanation, Kind
-from waypost.report.mapdata import label_of
+from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.results import Explanation, Kind
 from waypost.report.names import captions
 from waypost.report.view import turn_states
 from waypost.report.wording import count, number, percent, printable, span
 
 MOST = 5  # findings
 NAMED = 3  # names in one of them
-FEW = 0.05  # a difference of shares below this is not worth a sentence
+CLEAR = 0.02  # a difference of shares that is certain by less than this is not worth a sentence
+ALL = 0.95  # of the good and of the bad cases: nearly all
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
 
 
@@ -43,76 +43,110 @@ class Finding:
         return "".join(part if isinstance(part, str) else part.text for part in self.parts)
 
 
-def findings(explanation: Explanation, scores: Sequence[Any] = ()) -> list[Finding]:
-    """Three to five findings, the most telling first; `scores` are the contrasts of a log's activities.
+def findings(explanation: Explanation) -> list[Finding]:
+    """Up to five findings, the most telling first.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
     >>> for finding in findings(explain(loan(), target="Granted")):
-    ...     print(finding.figure, "|", finding)
+    ...     print(finding.figure, "|", finding)  # doctest: +NORMALIZE_WHITESPACE
     1 | Every run that reaches 'Granted' passes Application+, whatever is done.
-    0.525 to 1 | Consultation is a matter of choice: with a best strategy 0.525 to 1 of the runs that reach 'Granted' pass it.
+    0.525 to 1 | Consultation is a matter of choice: with a best strategy 0.525 to 1 of the runs that reach 'Granted'
+    pass it.
     0 | No run that reaches 'Granted' passes Angry or Rejected: what leads there is to be avoided.
     """
-    told = _from_log(explanation, scores) if scores else []
-    return (told + _from_model(explanation, dict.fromkeys(_names(told))))[:MOST]
+    found = _from_log(explanation, explanation.log) if explanation.log is not None else _from_model(explanation)
+    return found[:MOST]
 
 
-def _names(told: Sequence[Finding]) -> list[str]:
-    return [part.text for finding in told for part in finding.parts if isinstance(part, Name)]
-
-
-def _from_log(explanation: Explanation, scores: Sequence[Any]) -> list[Finding]:
-    telling = [score for score in scores if score.defines_outcome is None]
-    apart = [s for s in telling if s.certain > 0 and abs(s.good_share - s.bad_share) >= FEW]
-    found = []
-    for score in apart[:NAMED]:
-        name, better = Name(printable(score.name), activity=score.name), score.good_share > score.bad_share
-        without = "" if score.success_without is None else f", and {percent(score.success_without)} of those without it"
-        sentence = (
-            f"{percent(score.success_after or 0)} of the {count(score.cases, 'case')} with ",
-            name,
-            f" end well{without}: {percent(score.good_share)} of the good and {percent(score.bad_share)} of the bad cases "
-            "have it.",
+def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
+    apart = [score for score in story.ranked if score.certain >= CLEAR]
+    found = [_separating(score) for score in apart[:NAMED]]
+    low, high = explanation.reachability
+    if story.scopes and high - story.success >= CLEAR:
+        could = (
+            f" of the cases could end well instead of {percent(story.success)}, if every choice were made for the best: "
+            f"what the learned model allows, from {percent(low)} at worst."
         )
-        points = round(100 * (score.good_share - score.bad_share))
-        found.append(Finding("for" if better else "against", f"{points:+d} points", sentence))
-    bounds = {s.name: _bounds_of(explanation, s.name) for s in telling}
-    needed = [s for s in telling if (b := bounds[s.name]) and b.lower == 1 and s.bad_share < 1 - FEW]
-    if needed:
-        names = [Name(printable(s.name), activity=s.name) for s in needed]
-        least = min(s.bad_share for s in needed[:NAMED])
-        sentence = (
-            "No case succeeds without ",
-            *_listed(names, "or"),
-            f"; of the bad cases {percent(least)} or more have it.",
-        )
-        found.append(Finding("indispensable", "1", sentence))
+        found.append(Finding("best", percent(high), (could.lstrip(),)))
+    found += [finding for tell in (_needed, _dispensable, _everywhere) if (finding := tell(story, apart[:NAMED]))]
     return found
 
 
-def _bounds_of(explanation: Explanation, activity: str) -> Bounds | None:
-    label = label_of(activity, explanation.mdp.labels)
-    groups: Mapping[str, Bounds] = explanation.groups.get(label, {}) if label else {}
-    return groups.get(explanation.main_scope)
+def _separating(score: ActivityScore) -> Finding:
+    name = Name(printable(score.name), activity=score.name)
+    without = "" if score.success_without is None else f", {percent(score.success_without)} of those without it"
+    support = (
+        f" end well{without}. It is in {percent(score.good_share)} of the good and {percent(score.bad_share)} of the "
+        f"bad cases ({count(score.cases, 'case')})."
+    )
+    kind = "for" if score.separation > 0 else "against"
+    return Finding(kind, percent(score.success_after or 0), ("of the cases with ", name, support))
 
 
-def _from_model(explanation: Explanation, known: Mapping[str, Any]) -> list[Finding]:
-    """Findings by kind of step; what was said already, by name, is not said again."""
+def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what is indispensable, whatever is done, and tells good from bad."""
+    found = [
+        a
+        for a in story.ranked
+        if a not in told and "all" in a.bounds and a.bounds["all"].lower == 1 and a.bad_share < 0.95
+    ]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    missing = percent(1 - found[0].bad_share)
+    return Finding(
+        "indispensable",
+        missing,
+        ("of the bad cases never come to ", *_listed(names, "or"), ", which no good case does without."),
+    )
+
+
+def _dispensable(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what many cases do and the best strategies can do without."""
+    found = [
+        a
+        for a in story.ranked
+        if a not in told and "optimal" in a.bounds and a.bounds["optimal"].lower == 0 and a.cases >= USUAL * story.cases
+    ]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    share = percent(found[0].cases / story.cases)
+    return Finding(
+        "optional",
+        share,
+        ("of the cases have ", *_listed(names[:1], "and"), ", and the best that can be done does not need it."),
+    )
+
+
+def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what nearly all cases pass, so that nobody looks for the reason there."""
+    found = [a for a in story.ranked if min(a.good_share, a.bad_share) > ALL]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    return Finding(
+        "marginal",
+        percent(min(a.cases for a in found) / story.cases),
+        ("or more of the cases, good and bad, pass ", *_listed(names, "and"), ": that explains nothing."),
+    )
+
+
+def _from_model(explanation: Explanation) -> list[Finding]:
+    """Tell of each kind of step."""
     called, turns = captions(explanation.mdp), turn_states(explanation.mdp)
     by_kind: dict[Kind, list[tuple[Name, int]]] = {}
-    seen = set(known)
+    seen = set()
     for position in explanation.ranking.tolist():
         state = int(explanation.asked[position])
         if turns[state] or called[state] in seen:
             continue
         seen.add(called[state])
-        by_kind.setdefault(explanation.kinds[position], []).append(
-            (Name(printable(called[state]), state=state), position)
-        )
-    return [
-        finding for tell in (_indispensable, _important, _open, _avoided) if (finding := tell(explanation, by_kind))
-    ]
+        name = Name(printable(called[state]), state=state)
+        by_kind.setdefault(explanation.kinds[position], []).append((name, position))
+    tellers = (_indispensable, _important, _open, _avoided)
+    return [finding for tell in tellers if (finding := tell(explanation, by_kind))]
 
 
 _ByKind = Mapping[Kind, Sequence[tuple[Name, int]]]

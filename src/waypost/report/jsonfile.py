@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Number, PathImportance
+from waypost.report.records import COUNTED
 
 FORMAT = 1
 
@@ -36,8 +38,15 @@ def to_json(explanation: Explanation) -> str:
        },
     ...
     """
+    story = explanation.log
+    if story is not None:
+        return json.dumps(_log_document(explanation, story), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(_document(explanation), ensure_ascii=False, indent=1) + "\n"
+
+
+def _document(explanation: Explanation) -> dict[str, Any]:
     mdp = explanation.mdp
-    document = {
+    return {
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
         "initial": mdp.states[mdp.initial],
@@ -51,7 +60,28 @@ def to_json(explanation: Explanation) -> str:
             for k, s in enumerate(explanation.asked)
         ],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
+    """Explanation of a log: its states where they were asked for, its activities, and how well the model fits."""
+    states = {"states": []} if story.by_state is None else _document(story.by_state)
+    return {
+        "format": FORMAT,
+        "target": explanation.targets[0],
+        "initial": states.get("initial", explanation.mdp.states[explanation.mdp.initial]),
+        "reachability": _numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
+        "states": states["states"],
+        "activities": [
+            {
+                "name": score.name,
+                **{name: getattr(score, name) for name in COUNTED},
+                "defines_outcome": score.defines_outcome is not None,
+                **{scope: _numbers(**bounds._asdict()) for scope, bounds in score.bounds.items()},
+            }
+            for score in story.activities
+        ],
+        "fit": {"worst": story.fit.worst, "activity": story.fit.activity},
+    }
 
 
 def paths_to_json(answers: Sequence[PathImportance]) -> str:

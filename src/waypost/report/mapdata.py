@@ -3,60 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from waypost.importance.results import Explanation
-from waypost.logs.process_map import ProcessMap
+from waypost.importance.activities import Story
 from waypost.logs.traces import written
+from waypost.model import MDP
 
 ARROWS = 1_500  # the most frequent; nobody reads more
 _SCORES = ("good_share", "bad_share", "success_after", "success_without", "defines_outcome")
 
 
-def map_data(
-    process: ProcessMap, scores: Sequence[Any], several: Sequence[Explanation], at: Mapping[int, int]
-) -> dict[str, Any]:
-    """Stops and arrows; `scores` are the contrasts of the activities, `at` says where states are in the page."""
-    by_name = {score.name: score for score in scores}
-    mdp = several[0].mdp
+def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Stops with what is known of their activities, and arrows.
+
+    `at` says where the model's states are in the page, `cases` names some that have an activity.
+    """
+    process = story.process_map
+    scores = {score.name: score for score in story.activities}
     stops = []
     for stop in process.stops:
-        label = label_of(stop.name, mdp.labels)
-        score = by_name.get(stop.name)
-        stops.append(
-            {
-                "name": stop.name,
-                "role": stop.role,
-                "cases": stop.cases,
-                "events": stop.events,
-                "states": []
-                if label is None
-                else [at[s] for s in np.flatnonzero(mdp.labels[label]).tolist() if s in at],
-                **({} if score is None else {name: getattr(score, name) for name in _SCORES}),
-            }
-        )
+        score = scores.get(stop.name) if stop.role == "activity" else None
+        known: dict[str, Any] = {}
+        if score is not None:
+            known = {name: getattr(score, name) for name in _SCORES}
+            known["bounds"] = {scope: [float(bound) for bound in bounds] for scope, bounds in score.bounds.items()}
+            known["few"] = sorted(score.on_few)
+            known["intervals"] = {name: list(ends) for name, ends in score.intervals.items()}
+            known["examples"] = [*cases.get(stop.name, ())][:8]
+        stops.append({**asdict(stop), **known, "states": _states(stop.name, mdp, at)})
     arrows = [[a.source, a.target, a.count, _rounded(a.waiting)] for a in process.arrows[:ARROWS]]
-    return {"cases": process.cases, "stops": stops, "arrows": arrows, "left_out": max(0, len(process.arrows) - ARROWS)}
+    return {"cases": process.cases, "stops": stops, "arrows": arrows}
 
 
-def stop_bounds(process: ProcessMap, explanation: Explanation) -> dict[str, list[list[float] | None]]:
-    """By scope, the bounds of passing any state of each stop; None where they are not known.
-
-    They are those of the group that the explanation carries, or of the only state there is.
-    """
-    asked = {int(state): k for k, state in enumerate(explanation.asked.tolist())}
-    found: dict[str, list[list[float] | None]] = {scope: [] for scope in explanation.scopes}
-    for stop in process.stops:
-        label = label_of(stop.name, explanation.mdp.labels)
-        states = [] if label is None else np.flatnonzero(explanation.mdp.labels[label]).tolist()
-        for scope, result in explanation.scopes.items():
-            bounds = explanation.groups.get(label, {}).get(scope) if label is not None else None
-            if bounds is None and len(states) == 1 and states[0] in asked:
-                bounds = result.at(asked[states[0]])
-            found[scope].append(None if bounds is None else [float(bounds.lower), float(bounds.upper)])
-    return found
+def _states(activity: str, mdp: MDP, at: Mapping[int, int]) -> list[int]:
+    label = label_of(activity, mdp.labels)
+    if label is None:
+        return [at[mdp.state(activity)]] if activity in mdp.index else []
+    return [at[s] for s in np.flatnonzero(mdp.labels[label]).tolist() if s in at]
 
 
 def label_of(activity: str, labels: Mapping[str, Any]) -> str | None:

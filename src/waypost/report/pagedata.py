@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind, Number, StateImportance
-from waypost.logs.process_map import ProcessMap
 from waypost.model import MDP, Strategy
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
-from waypost.report.mapdata import map_data, stop_bounds
+from waypost.report.mapdata import map_data
 from waypost.report.names import captions
 from waypost.report.view import View, important_part, turn_states
 
@@ -24,8 +24,7 @@ def page_data(
     several: Sequence[Explanation],
     coordinates: Mapping[Any, tuple[int, int]] | None,
     cases: Mapping[str, Sequence[str]],
-    process_map: ProcessMap | None = None,
-    scores: Sequence[Any] = (),
+    story: Story | None = None,
 ) -> dict[str, Any]:
     """Everything the script needs; states and choices are numbers, positions in the lists of names."""
     mdp = several[0].mdp
@@ -36,6 +35,7 @@ def page_data(
     actions = list(dict.fromkeys(mdp.actions))
     numbered = {name: k for k, name in enumerate(actions)}
     whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= planning.TRANSITIONS
+    whole = whole and several[0].log is None  # a map of activities remembers one step: nothing is computed in it
     used = range(mdp.n_choices) if whole else sorted({c for view in views for edge in view.edges for c in edge.choices})
     asked = [state for state in several[0].asked.tolist() if state in at]
     return {
@@ -51,11 +51,11 @@ def page_data(
         "action": [numbered[a] for a in mdp.actions] if whole else {c: numbered[mdp.actions[c]] for c in used},
         "model": _model(mdp) if whole else None,
         "kinds": [kind.value for kind in Kind],
-        "targets": [_target(e, view, at, whole, process_map) for e, view in zip(several, views, strict=True)],
-        "map": None if process_map is None else map_data(process_map, scores, several, at),
+        "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],
+        "thing": "state" if several[0].log is None else "activity",
+        "map": None if story is None or story.process_map is None else map_data(story, several[0].mdp, at, cases),
         "grid": _grid(several[0], coordinates_of(mdp, coordinates), at),
-        "cases": {at[mdp.index[name]]: list(found)[:8] for name, found in cases.items() if mdp.state(name) in at}
-        or None,
+        "cases": None if story else {at[mdp.state(name)]: [*found][:8] for name, found in cases.items()} or None,
     }
 
 
@@ -77,9 +77,7 @@ def _model(mdp: MDP) -> dict[str, Any]:
     }
 
 
-def _target(
-    explanation: Explanation, view: View, at: Mapping[int, int], whole: bool, process: ProcessMap | None
-) -> dict[str, Any]:
+def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: bool) -> dict[str, Any]:
     read, every = explanation.kinds, list(Kind)
     inside = [k for k, state in enumerate(explanation.asked.tolist()) if state in at]
     position = {k: new for new, k in enumerate(inside)}
@@ -100,7 +98,6 @@ def _target(
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(view, at),
-        "stops": None if process is None else stop_bounds(process, explanation),
     }
 
 

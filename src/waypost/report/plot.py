@@ -178,6 +178,7 @@ class _Sheet:
         bar = figure.colorbar(scale, ax=self.axis, **place_of_bar)
         bar.set_ticks([0, 0.5, 1], labels=["0", "0.5", "1"])
         what = "width of the bounds" if self.colour == "width" else f"importance, {self.colour} bound"
+        what = "importance" if self.scope == "observed" else what
         target = printable(self.explanation.target, 40)
         said = f"{what} ({SCOPE_TITLES[self.scope]}): share of the runs that reach {target}\n"
         said += "double line: indispensable, start or target; dashed: to avoid"
@@ -245,6 +246,8 @@ def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light"
     for side in axis.spines.values():
         side.set_visible(False)
     label = f"importance: share of the runs that reach {printable(explanation.target, 50)}"
+    if explanation.log is not None:
+        label = "share of the good and of the bad cases that pass each activity"
     axis.set_xlabel(label, color=colours.soft, fontsize=8.5, parse_math=False)
     look = {"frameon": False, "fontsize": 8.5, "labelcolor": colours.ink, "borderpad": 0}
     axis.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, **look)
@@ -256,6 +259,8 @@ def _draw_bars(axis: Any, explanation: Explanation, order: list[int], colours: P
         "all": {"color": colours.ramp[1], "linewidth": 9, "alpha": 0.75},
         "optimal": {"color": colours.ramp[-1], "linewidth": 4},
         "strategy": {"color": colours.warn, "linewidth": 4},
+        "observed": {"color": colours.good, "linewidth": 4},
+        "contrast": {"color": colours.warn, "linewidth": 4},
     }
     rows = np.arange(len(order))
     for scope, result in explanation.scopes.items():
@@ -264,6 +269,6 @@ def _draw_bars(axis: Any, explanation: Explanation, order: list[int], colours: P
         axis.hlines(rows, lower, upper, label=SCOPE_TITLES[scope], capstyle="butt", **look)
         points = upper - lower < 0.004
         size = 5 if scope == "all" else 6
-        marker = {"all": "|", "optimal": "o", "strategy": "D"}[scope]
+        marker = {"all": "|", "strategy": "D", "contrast": "X"}.get(scope, "o")
         style = {"linestyle": "none", "marker": marker, "markersize": size if marker != "|" else 9}
         axis.plot(upper[points], rows[points], color=look["color"], markeredgewidth=2 if marker == "|" else 0, **style)

@@ -7,10 +7,13 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
+from waypost.report import story as words
 from waypost.report.names import labels_by_state
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
@@ -21,11 +24,15 @@ _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIME
 def print_table(explanation: Explanation, *, top: int, console: Console | None = None) -> None:
     """Print the most important states with their bounds."""
     console = Console() if console is None else console
+    if explanation.log is not None:
+        _print_story(explanation, explanation.log, top, console)
+        return
     mdp, reached = explanation.mdp, explanation.reachability
+    depends = ", depending on the strategy" if reached.lower != reached.upper else ""
     console.print(
         Text(
             f"Reaching {printable(explanation.target)} from {printable(mdp.states[mdp.initial])}: "
-            f"probability {span(reached, cell)}, depending on the strategy."
+            f"probability {span(reached, cell)}{depends}."
         )
     )
     console.print(table(explanation, top=top, console=console))
@@ -37,6 +44,34 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(
             Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
         )
+
+
+def _print_story(explanation: Explanation, story: Story, top: int, console: Console) -> None:
+    """Print what separates good cases from bad ones, what defines the outcome, and how far to trust it."""
+    console.print(Text(words.lead(story)))
+    lines = []
+    for score in story.ranked[:top]:
+        style = "" if score.certain > 0 else "dim"  # few cases may have made the difference
+        lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in words.cells(story, score))])
+    head = ["activity", *words.headings(story)]
+    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
+    left = len(story.ranked) - top
+    if left > 0:
+        many = "1 more activity" if left == 1 else f"{left:,} more activities"
+        console.print(Text(f"and {many}; --top {len(story.ranked)} shows all"))
+    if story.defining:
+        console.print(Text("These are the outcome or come after it, and explain nothing:"))
+        _list(console, words.defining(story))
+    console.print()
+    _list(console, words.findings(story))
+    console.print()
+    for sentence in (*words.control(story, words.reached(explanation)), *words.trust(story)):
+        console.print(Text(sentence))
+
+
+def _list(console: Console, sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        console.print(Padding(Text(f"- {sentence}"), (0, 0, 0, 2)))
 
 
 def table(explanation: Explanation, *, top: int, console: Console | None = None) -> Table:
@@ -66,7 +101,7 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
         [*head, *(SCOPE_TITLES[part] for part in explanation.parts)],
         lines,
         names=len(head) - 1,
-        words=1,
+        whole=1,
         box=box.SIMPLE_HEAD,
         header_style="dim",
     )
@@ -78,24 +113,24 @@ def fitted_table(
     lines: Iterable[Sequence[str | Text]],
     *,
     names: int = 1,
-    words: int = 0,
+    whole: int = 0,
     **look: Any,
 ) -> Table:
-    """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
+    """Table of columns of `names`, which wrap, then of `whole` words and of numbers, which stay whole.
 
-    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes.
+    Where that leaves the names too little room, those words wrap as well, intervals take two lines, and the frame goes.
     """
     cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
     wide = Table(title_justify="left", **look)
     narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
     for k, heading in enumerate(head):
-        how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
+        how: Any = {"justify": "left" if k < names + whole else "right", "overflow": "fold"}
         wide.add_column(heading, no_wrap=k >= names, min_width=NAME if k < names else None, **how)
         parts = [
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+        narrow.add_column(heading, width=None if k < names + whole else max(map(len, parts)), **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)

@@ -32,6 +32,8 @@ class Section:
     sentence: str
     items: tuple[Item, ...] = ()
     more: int = 0  # items left out
+    headings: tuple[str, ...] | None = None  # of the items' values, where they are not the summary's scopes
+    lines: tuple[str, ...] = ()  # further sentences, each a line of its own
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
     >>> [(section.title, [item.name for item in section.items]) for section in summary.sections][:2]
     [('Indispensable', ['Application+']), ('Optional', ['Consultation', 'Application', 'Rework', 'Resubmit', 'Error'])]
     """
+    if explanation.log is not None:
+        from waypost.report.story import story_summary
+
+        return story_summary(explanation, top)
     mdp, target = explanation.mdp, printable(explanation.target)
     entries = _entries(explanation)
     sections = []
@@ -222,17 +228,26 @@ def as_text(summary: Summary, width: int = 44) -> str:
     """Summary as plain text."""
     lines = [summary.title, "", summary.lead]
     for section in summary.sections:
-        lines += ["", f"{section.title}. {section.sentence}"]
+        lines += ["", f"{section.title}. {section.sentence}".rstrip()]
         table = [(printable(_named(item), width), *item.values) for item in section.items]
-        if len(summary.scopes) > 1 and section.kind != "best" and table:
-            table.insert(0, ("", *summary.scopes))
+        headings = _headings(summary, section)
+        if headings and table:
+            table.insert(0, ("", *headings))
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         for cells in table:
             lines.append(("  " + "  ".join(map(str.ljust, cells, widths))).rstrip())
         if section.more:
             lines.append(f"  and {section.more:,} more")
+        lines += [f"  - {sentence}" for sentence in section.lines]
     lines += ["", "How to read this: " + " ".join(summary.reading)]
     return "\n".join(lines) + "\n"
+
+
+def _headings(summary: Summary, section: Section) -> tuple[str, ...]:
+    """Headings of the values in a section; none where there is one value only."""
+    if section.headings is not None:
+        return section.headings
+    return summary.scopes if len(summary.scopes) > 1 and section.kind != "best" else ()
 
 
 def _named(item: Item) -> str:
@@ -244,15 +259,13 @@ def as_markdown(summary: Summary) -> str:
     lines = [f"# {escape_markdown(summary.title)}", "", escape_markdown(summary.lead)]
     for section in summary.sections:
         lines += ["", f"## {section.title}", "", escape_markdown(section.sentence), ""]
-        several = len(summary.scopes) > 1 and section.kind != "best"
+        titles = _headings(summary, section)
         for item in section.items:
-            values = [
-                f"{value} ({title})" if several else value
-                for value, title in zip(item.values, summary.scopes, strict=False)
-            ]
+            values = [f"{v} ({t})" for v, t in zip(item.values, titles, strict=True)] if titles else item.values
             lines.append(f"- **{escape_markdown(_named(item))}**: {', '.join(escape_markdown(v) for v in values)}")
         if section.more:
             lines.append(f"- and {section.more:,} more")
+        lines += [f"- {escape_markdown(sentence)}" for sentence in section.lines]
     lines += ["", "## How to read this", "", *(f"{escape_markdown(sentence)}" for sentence in summary.reading)]
     return "\n".join(lines) + "\n"
 

@@ -72,7 +72,8 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     targets.sort(key=lambda state: best.get(state, len(ranked)))
     turns = turn_states(mdp)
     ranked.sort(key=lambda state: turns[state])  # stable: those that say nothing come last
-    wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *ranked])
+    other = [] if explanation.log is None else [mdp.n_states - 1]  # where bad cases end
+    wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *other, *ranked])
     states = tuple(wanted)[:limit]
     return View(states, (*_direct(mdp, states), *_through_hidden(mdp, states)))
 

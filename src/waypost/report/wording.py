@@ -17,6 +17,8 @@ SCOPE_TITLES = {
     "optimal": "best strategies",
     "strategy": "given strategy",
     "absolute": "of all runs",
+    "observed": "good cases",
+    "contrast": "bad cases",
 }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from waypost.errors import WaypostError
 from waypost.learn.mdp import choice_counts
@@ -97,13 +98,24 @@ def best_with_and_without(mdp: MDP, found: Supported, target: Target) -> tuple[f
 
 
 def share_resting_on_few(strategy: Strategy, target: States, few: int = FEW) -> float:
-    """Share of the runs to the target in which a memoryless strategy takes a choice seen fewer than `few` times."""
-    mdp, probabilities = strategy.mdp, strategy.modes[0]
-    thin = (choice_counts(mdp) < few) & (probabilities > 0) & (np.diff(mdp.first_choice)[mdp.choice_state] > 1)
-    states = np.bincount(mdp.choice_state, weights=thin, minlength=mdp.n_states) > 0
-    chain = induced_chain(mdp, probabilities)
-    reached = float(passing(chain, target, np.zeros_like(target))[0][mdp.initial])
-    without = float(passing(chain, target, states & ~target)[0][mdp.initial])
+    """Share of the runs to the target in which a strategy takes a choice seen fewer than `few` times."""
+    mdp, n = strategy.mdp, strategy.mdp.n_states
+    rare = (choice_counts(mdp) < few) & (np.diff(mdp.first_choice)[mdp.choice_state] > 1)
+    rows, columns, values, thin = [], [], [], []
+    for mode, probabilities in enumerate(strategy.modes):  # a state in mode m is number m n + s
+        chain = coo_array(induced_chain(mdp, probabilities))
+        rows.append(mode * n + chain.row)
+        columns.append(strategy.update[mode, chain.col] * n + chain.col)
+        values.append(chain.data)
+        thin.append(np.bincount(mdp.choice_state, weights=rare & (probabilities > 0), minlength=n) > 0)
+    size = strategy.memory * n
+    whole = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size))
+    goal, states = np.tile(target, strategy.memory), np.concatenate(thin)
+    if not states.any():
+        return 0.0
+    start = strategy.start * n + mdp.initial
+    reached = float(passing(whole, goal, np.zeros_like(goal))[0][start])
+    without = float(passing(whole, goal, states & ~goal)[0][start])
     return 0.0 if reached <= 0 else max(0.0, 1 - without / reached)
 
 

@@ -15,7 +15,7 @@ class Graph {
   get room() {
     // how large a picture may be on the screen
     const narrow = innerWidth < 640;
-    return { w: this.svg.clientWidth || 800, h: narrow ? Math.max(420, Math.min(600, innerHeight * .72)) : Math.max(480, Math.min(760, innerHeight - 110)) };
+    return { w: this.svg.clientWidth || 800, h: narrow ? Math.max(420, Math.min(600, innerHeight * .72)) : Math.max(440, Math.min(820, innerHeight - 215)) };
   }
 
   show(picture) {

@@ -42,7 +42,7 @@ function boxOf(name, note, widest = 168) {
   const rows = lines(name, widest, NAME_FONT, 600);
   const under = note ? cut(note, widest, NOTE_FONT) : "";
   const w = Math.max(56, ...rows.map((row) => textWidth(row, NAME_FONT, 600)), under ? textWidth(under, NOTE_FONT) : 0) + 22;
-  return { rows, note: under, w: Math.ceil(w), h: 16 + 17 * rows.length + (under ? 16 : 0) };
+  return { rows, note: under, w: Math.ceil(w), h: 12 + 17 * rows.length + (under ? 16 : 0) };
 }
 
 function smooth(points) {
@@ -59,7 +59,7 @@ function smooth(points) {
 
 function laid(boxes, arrows, rankdir) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 22 : 26 });
+  graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 18 : 26 });
   for (const box of boxes) graph.setNode(String(box.key), { width: box.w, height: box.h });
   arrows.forEach((arrow, i) => {
     if (arrow.s === arrow.t) return;

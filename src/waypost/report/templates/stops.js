@@ -6,8 +6,8 @@ const COLOURS = {
 };
 
 function stopBounds(page, k, scope = page.scope) {
-  const found = page.target.stops && page.target.stops[scope];
-  return found ? found[k] : null;
+  const { bounds } = page.data.map.stops[k];
+  return (bounds && bounds[scope]) || null;
 }
 
 function stopNote(page, k) {
@@ -79,7 +79,7 @@ function contrastRows(page, stop) {
 
 function stopImportance(page, k) {
   const rows = [];
-  for (const scope of Object.keys(page.target.scopes)) {
+  for (const scope of page.scopeNames()) {
     const bounds = stopBounds(page, k, scope);
     if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds))));
   }
@@ -87,12 +87,12 @@ function stopImportance(page, k) {
 }
 
 function stopCases(page, stop) {
-  const found = [...new Set(stop.states.flatMap((s) => (page.data.cases && page.data.cases[s]) || []))];
+  const found = stop.examples || [];
   return found.length ? [element("h4", {}, "Example cases"), element("p", {}, found.slice(0, 6).flatMap((name, i) => [i ? ", " : "", bdi(name)]))] : [];
 }
 
 function statesBehind(page, stop) {
-  if (!stop.states.length) return [];
+  if (!stop.states.length || page.mapOnly) return [];
   const shown = [...stop.states].sort(page.byImportance);
   return [element("details", {}, element("summary", {}, `${counted(stop.states.length, "state")} of the model behind it`),
     element("ul", { class: "steps" }, shown.slice(0, 30).map((s) => element("li", {}, page.link(s), element("span", { class: "muted" }, ` ${page.boundsText(s)}`))), shown.length > 30 ? element("li", { class: "muted" }, `and ${shown.length - 30} more`) : null))];

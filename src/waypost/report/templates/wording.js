@@ -1,7 +1,7 @@
 // How numbers and names are written: 0 and 1 only where they are exactly that.
 
-const SCOPES = { all: "Any strategy", optimal: "Best strategies", strategy: "Given strategy" };
-const UNDER = { all: "whatever is done", optimal: "under every best strategy", strategy: "under the given strategy" };
+const SCOPES = { all: "Any strategy", optimal: "Best strategies", strategy: "Given strategy", observed: "Good cases", contrast: "Bad cases" };
+const UNDER = { all: "whatever is done", optimal: "under every best strategy", strategy: "under the given strategy", observed: "as the process was run" };
 
 function number(x, digits = 3) {
   if (x === 0 || x === 1) return String(x);
@@ -22,7 +22,7 @@ function enclosed([low, high]) {
   return high - low < 1e-7 ? number((low + high) / 2) : `between ${number(low)} and ${number(high)}`;
 }
 
-function counted(n, noun) { return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`; }
+function counted(n, noun) { return `${n.toLocaleString("en")} ${n === 1 ? noun : noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`}`; }
 
 function element(tag, attributes = {}, ...children) {
   // names only ever become text nodes

@@ -1,0 +1,83 @@
+"""What ``waypost explain`` does with a log: its story by activity, its segments, how sure the shares are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from waypost.cli.source import learning_progress, load_strategy, names_case, scopes_of, tell
+from waypost.errors import WaypostError
+from waypost.importance import Explanation
+from waypost.learn import Prepared
+from waypost.logs.log import CASE, NEGATIVE, OUTCOME, POSITIVE, EventLog
+from waypost.logs.traces import log_of_traces
+
+EXAMPLES = 5
+BY_STATE = ("exact", "compare")  # options that speak of states
+
+
+def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
+    """Whether a log is told by its activities: where its outcome is known, and nothing speaks of states."""
+    by, known = options["by"], has_outcome(prepared)
+    wanted = options["target"] or (POSITIVE,)
+    if by == "activity" and (not known or wanted != (POSITIVE,)):
+        raise WaypostError("a log is told by activity for good and bad cases: say which are good, --positive EVENT")
+    if not known and not options["target"]:
+        raise WaypostError(
+            f"say which cases are good: --positive EVENT (`waypost log {options['model']}` tells what is in the log, "
+            f"with candidates)"
+        )
+    if by == "state" or not known or wanted != (POSITIVE,):
+        return False
+    if by == "auto" and any(options[name] for name in BY_STATE):
+        return False
+    names = set(log_of(prepared).activities())
+    return by == "activity" or not options["states"] or any(name in names for name in options["states"])
+
+
+def has_outcome(prepared: Prepared) -> bool:
+    """Whether cases are good or bad."""
+    if prepared.log is not None:
+        return OUTCOME in prepared.log.events
+    return all(len(trace) > 1 and trace[-1][1] in (POSITIVE, NEGATIVE) for trace in prepared.traces)
+
+
+def log_of(prepared: Prepared) -> EventLog:
+    """Log that was made ready, or what traces say of it."""
+    return prepared.log if prepared.log is not None else log_of_traces(prepared.traces)
+
+
+def told_story(
+    prepared: Prepared, options: dict[str, Any], learning: Mapping[str, Any], *, by_state: bool
+) -> tuple[Explanation, dict[str, Any]]:
+    """Explanation of a log by activity, and what a page shows beside it."""
+    from waypost.story import explain_log
+
+    tell(prepared.notes, quiet=options["quiet"])
+    with learning_progress() as progress:
+        learned = prepared.learn_fitting(progress)
+    scopes = [*scopes_of(options["scope"])]
+    if options["strategy"] not in (None, "observed"):  # what was observed is always told
+        scopes.append(load_strategy(options["strategy"], learned.mdp))
+    found = explain_log(
+        prepared,
+        positive=learning.get("positive") or None,
+        scope=scopes,
+        min_seen=options["min_seen"] or (1 if names_case(options["model"]) else None),
+        activities=options["states"] or None,
+        by_state=by_state,
+        learned=learned,
+    )
+    return found, {"cases": example_cases(log_of(prepared))}
+
+
+def example_cases(log: EventLog) -> dict[str, list[str]]:
+    """First cases that have each activity, by the names they have in the log."""
+    found: dict[str, list[str]] = {}
+    cases = log.events[CASE].map(str).to_numpy()[log.first_event[:-1]].tolist()
+    for case, names in zip(cases, log.sequences(), strict=True):
+        for name in dict.fromkeys(names):
+            examples = found.setdefault(name, [])
+            if len(examples) < EXAMPLES:
+                examples.append(case)
+    return found

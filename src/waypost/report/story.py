@@ -1,0 +1,168 @@
+"""A log's story in words: what good cases have that bad ones lack, what defines the outcome, how far to trust it."""
+
+from __future__ import annotations
+
+from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.results import Explanation
+from waypost.report.text import Item, Section, Summary
+from waypost.report.wording import SCOPE_TITLES, count, percent, printable, span
+
+FINDINGS = 5
+CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
+APART = 0.005  # model and log print differently from here on
+MARK = "*"
+WAITED = 3600.0  # seconds; shorter waits are not told
+NOT_CONTROL = (
+    "This is association, not control: it says what good and bad cases have in common, not what would happen if a step "
+    "were forced or forbidden."
+)
+MARKED = f"{MARK} hangs on choices that fewer than 30 cases took"
+AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases")
+
+
+def lead(story: Story) -> str:
+    """How many cases end well."""
+    return f"{story.good:,} of {count(story.cases, 'case')} end well ({percent(story.success)}): {story.positive}."
+
+
+def headings(story: Story) -> tuple[str, ...]:
+    """Headings of the columns that `cells` fills, after the activity's name."""
+    model = ("in the model",) if shows_model(story) else ()
+    scopes = tuple(SCOPE_TITLES[scope] for scope in story.scopes)
+    return (*AS_RUN[:2], *model, *scopes, *AS_RUN[2:])
+
+
+def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
+    """What a table says of an activity."""
+    model = (share(score.observed),) if shows_model(story) else ()
+    scopes = (span(score.bounds[scope]) + MARK * (scope in score.on_few) for scope in story.scopes)
+    after, without = share(score.success_after), share(score.success_without)
+    return (percent(score.good_share), percent(score.bad_share), *model, *scopes, after, without, f"{score.cases:,}")
+
+
+def shows_model(story: Story) -> bool:
+    """Whether the model says something else than the log, so that both must be shown."""
+    return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in story.activities)
+
+
+def share(value: float | None) -> str:
+    """Write a share, or that there is none."""
+    return "-" if value is None else percent(value)
+
+
+def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
+    """What separates good from bad, in sentences; what few cases may have made by chance is left out."""
+    told = [_finding(a) for a in story.ranked if a.certain >= CLEAR][:most]
+    if not told:
+        return ("No activity separates good cases from bad ones by more than chance would do.",)
+    same = [a for a in story.ranked if a.good_share > 0.95 and a.bad_share > 0.95]
+    if same and len(told) < most:
+        names = ", ".join(printable(a.name) for a in same[:3]) + (" ..." if len(same) > 3 else "")
+        told.append(f"Nearly all cases, good and bad, pass {names}: that explains nothing.")
+    waited = _waiting(story)
+    return (*told, *([waited] if waited else []))
+
+
+def _finding(score: ActivityScore) -> str:
+    name, well = printable(score.name), score.separation > 0
+    sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
+    (most, more), (least, less) = sides if well else sides[::-1]
+    told = f"{percent(more)} of the cases {most} pass {name}, {percent(less)} of those {least} (n = {score.cases:,})"
+    if score.success_after is None or score.success_without is None:
+        return f"{told}."
+    return f"{told}: {percent(score.success_after)} succeed with it, {percent(score.success_without)} without."
+
+
+def _waiting(story: Story) -> str | None:
+    """Say where bad cases wait longest compared with good ones, or the other way round."""
+    found = []
+    for score in story.ranked:
+        if score.waiting is None or min(score.good_cases, score.bad_cases) < 30:
+            continue
+        good, bad = score.waiting
+        if good > 0 and bad > 0 and max(good, bad) >= WAITED and max(good, bad) >= 2 * min(good, bad):
+            found.append((abs(good - bad), score))
+    if not found:
+        return None
+    score = max(found, key=lambda pair: pair[0])[1]
+    good, bad = score.waiting or (0.0, 0.0)
+    name = printable(score.name)
+    return f"Before {name}, cases that succeed wait {duration(good)}, those that fail {duration(bad)} (medians)."
+
+
+def duration(seconds: float) -> str:
+    """Time as people say it.
+
+    >>> duration(90), duration(7200), duration(400_000)
+    ('1.5 minutes', '2 hours', '4.6 days')
+    """
+    for unit, size in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def defining(story: Story) -> tuple[str, ...]:
+    """Activities that are the outcome rather than a reason for it, a sentence for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for score in story.defining:
+        reasons.setdefault(str(score.defines_outcome), []).append(printable(score.name))
+    return tuple(f"{', '.join(names)}: {why}." for why, names in reasons.items())
+
+
+def trust(story: Story) -> tuple[str, ...]:
+    """How far to trust the numbers: fit, prediction, thin data, what was left out."""
+    fit = story.fit
+    said = fit.sentence.replace("the model", "it", 1)
+    model = f"Model: {count(fit.states, 'state')}, {fit.merging}; {said}"
+    sure = f"It gives each step probability {fit.learned:.2f} in cases it learned from, {fit.held_out:.2f} in others"
+    warned = f"Warning: {model}" if fit.far else model
+    return (f"{warned}.", f"{sure}.", *(f"Note: {note}." for note in story.notes))
+
+
+def control(story: Story, reached: str) -> tuple[str, ...]:
+    """Say what the numbers cannot say, and what the bounds can."""
+    if not story.scopes:
+        return (NOT_CONTROL,)
+    could = (
+        f"The bounds over strategies say what the choices could change: by them {reached} of the cases would end well, "
+        f"as far as the model goes."
+    )
+    marked = (f"{MARKED}.",) if any(a.on_few for a in story.activities) else ()
+    return (NOT_CONTROL, could, *marked)
+
+
+def story_summary(explanation: Explanation, top: int) -> Summary:
+    """Explanation of a log in words, ready to be set as text, Markdown or HTML."""
+    story = explanation.log
+    if story is None:
+        raise ValueError("this explanation is none of a log")
+    shown = story.ranked[: max(top, 1) * 2]
+    sections = [
+        Section(
+            "contrast",
+            "What separates good cases from bad ones",
+            "The share of the good and of the bad cases that pass each activity, what certainly separates first.",
+            tuple(Item(printable(a.name), "", cells(story, a)) for a in shown),
+            len(story.ranked) - len(shown),
+            headings(story),
+        ),
+        Section("findings", "In words", "", lines=findings(story, top)),
+    ]
+    if story.defining:
+        sentence = "These decide the outcome or come after it, so they explain nothing."
+        sections.append(Section("defining", "What defines the outcome", sentence, lines=defining(story)))
+    sections.append(Section("trust", "How far to trust this", "", lines=trust(story)))
+    return Summary(
+        title="What do good cases have that bad ones lack?",
+        lead=lead(story),
+        scopes=headings(story),
+        sections=tuple(sections),
+        reading=control(story, reached(explanation)),
+    )
+
+
+def reached(explanation: Explanation) -> str:
+    """Share of the cases that could end well, from the worst to the best strategies."""
+    low, high = map(percent, explanation.reachability)
+    return low if low == high else f"{low} to {high}"

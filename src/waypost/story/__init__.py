@@ -1,0 +1,7 @@
+"""A log's story: what good cases have that bad ones lack, activity by activity, from the log to an explanation."""
+
+from waypost.story.explaining import explain_log
+from waypost.story.graph import activity_graph
+from waypost.story.paths import activity_path
+
+__all__ = ["activity_graph", "activity_path", "explain_log"]

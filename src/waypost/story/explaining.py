@@ -1,0 +1,277 @@
+"""From a log to an explanation by activity: observed first, then what could be where somebody chooses.
+
+Passing an activity is passing any of its states, so bounds are those of the union, whatever the number of states. Where
+nobody chooses the model is a chain: one number per activity, and no strategy is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import unknown_name
+from waypost.graph import Graph, end_components, reachable
+from waypost.importance import Bounds, Explanation, Question, StateImportance, explain
+from waypost.importance.activities import ActivityScore, ModelFit, Story
+from waypost.importance.passing import SIDES, bounds, witness
+from waypost.importance.question import Scope
+from waypost.importance.reading import kind_of
+from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
+from waypost.learn.alergia import Progress
+from waypost.learn.observed import States, passing
+from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map
+from waypost.logs.log import POSITIVE
+from waypost.logs.traces import log_of_traces, written
+from waypost.model import MDP, Strategy, induced_chain
+from waypost.story.graph import activity_graph
+from waypost.uncertainty.support import (
+    Supported,
+    best_with_and_without,
+    share_resting_on_few,
+    supported,
+    usual_min_seen,
+)
+
+FEW_CASES = 30  # fewer are told of
+HANGS = 0.05  # share of the good runs that must rest on rare choices before a bound is marked
+SAME = 1e-11
+SMALL = 2000  # states; a larger model in which nobody chooses is told by activity only
+OBSERVED, CONTRAST = "observed", "contrast"
+
+
+def explain_log(
+    source: EventLog | Prepared,
+    *,
+    positive: str | Sequence[str] | None = None,
+    actors: Actors | None = None,
+    eps: float | str | None = None,
+    scope: Scope | Iterable[Scope] = ("all", "optimal"),
+    min_seen: int | None = None,
+    activities: Iterable[str] | None = None,
+    by_state: bool = False,
+    learned: Learned | None = None,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Explanation of a log, activity by activity: what good cases have that bad ones lack.
+
+    Parameters
+    ----------
+    source
+        A log, or one that `prepare` made ready.
+    positive
+        Event that good cases have; not needed where the outcome is set already.
+    actors
+        Who performs which event; without it nobody chooses.
+    eps
+        How much to merge; by default as much as is good for the fit.
+    scope
+        Strategies to bound importance over, where somebody chooses.
+    min_seen
+        How often a choice must have been seen to be advised; by default 5 times, or by one case in a thousand.
+    activities
+        Activities to tell of; all by default.
+    by_state
+        Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
+    learned
+        The model, where it was learned already.
+    progress
+        Told how far learning is.
+
+    Returns
+    -------
+    Explanation
+        A mapping from activities to bounds by scope ("observed": of the good runs; "contrast": of the bad ones; then
+        the scopes asked for), with the whole story in ``log``.
+
+    Examples
+    --------
+    >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60
+    >>> found = explain_log(EventLog.from_sequences(cases), positive="pay")
+    >>> found["help"]["observed"], found["help"]["contrast"]
+    (Bounds(lower=0.75, upper=0.75), Bounds(lower=0.0, upper=0.0))
+    >>> [a.name for a in found.log.ranked], [a.name for a in found.log.defining]
+    (['help', 'ask'], ['go', 'pay'])
+    """
+    ready = _ready(source, positive, actors, eps)
+    log = ready.log if ready.log is not None else log_of_traces(ready.traces)
+    counted = contrast(log)
+    known = [c.name for c in counted.activities]
+    wanted = known if activities is None else list(dict.fromkeys(activities))
+    for name in wanted:
+        if name not in known:
+            raise unknown_name("activity", name, known, "this log")
+    learned = learned or ready.learn_fitting(progress)
+    states = activity_states(learned.mdp, log, naming=ready.naming)
+    scopes = [scope] if isinstance(scope, str | Strategy) else list(scope)
+    chosen = _Chosen(learned.mdp, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen)
+    scores = [chosen.score(c, states[c.name], learned, ready) for c in counted.activities if c.name in set(wanted)]
+    detailed = by_state and (chosen.questions or learned.mdp.n_states <= SMALL)
+    strategies = [each for each in scopes if not isinstance(each, Strategy)]
+    detail = explain(chosen.mdp, target=POSITIVE, scope=strategies) if detailed and strategies else None
+    story = Story(
+        cases=log.n_cases,
+        good=counted.good,
+        positive=_said(positive),
+        activities=tuple(scores),
+        fit=_fit(learned),
+        process_map=process_map(log),
+        notes=(*chosen.notes, *_few(counted)),
+        by_state=detail,
+    )
+    return by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
+
+
+def _said(positive: str | Sequence[str] | None) -> str:
+    names = [] if positive is None else [positive] if isinstance(positive, str) else list(positive)
+    return " or ".join(map(repr, names)) or "'positive'"
+
+
+def _ready(
+    source: EventLog | Prepared, positive: str | Sequence[str] | None, actors: Actors | None, eps: float | str | None
+) -> Prepared:
+    if isinstance(source, Prepared):
+        return source if eps is None else replace(source, eps=eps)
+    steps = () if positive is None else (Step("set_outcome", {"positive": positive}),)
+    return prepare(source, Recipe(steps=steps), actors=actors, eps=eps)
+
+
+class _Chosen:
+    """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
+
+    def __init__(self, whole: MDP, scopes: Sequence[Scope], min_seen: int) -> None:
+        self.notes: tuple[str, ...] = ()
+        self.questions: dict[str, Question] = {}
+        self.mdp = whole
+        if (np.diff(whole.first_choice) > 1).any():
+            found = supported(whole, min_seen)
+            self.mdp = found.mdp
+            base = Question.of(self.mdp, target=POSITIVE, scope="all")
+            for scope in scopes:
+                alone = Question.of(whole, target=POSITIVE, scope=scope) if isinstance(scope, Strategy) else None
+                question = alone or (base if scope == "all" else base.within(scope))
+                self.questions[question.scope_name] = question
+            least, most = (float(part.values[base.start]) for part in (base.model.min, base.model.max))
+            self.reachability = Bounds(least, most)
+            self.notes = (*_left_out(whole, found), *_idling(base))
+        else:
+            target = whole.labels[POSITIVE]
+            chain = induced_chain(whole, observed_strategy(whole).modes[0])
+            success = float(passing(chain, target, np.zeros_like(target))[0][whole.initial])
+            self.reachability = Bounds(success, success)
+
+    def score(self, counted: Contrast, states: States, learned: Learned, ready: Prepared) -> ActivityScore:
+        """Score of one activity."""
+        observed = learned.fit.observed.get(written(counted.name, ready.naming))
+        waiting = None
+        if counted.good_waiting is not None and counted.bad_waiting is not None:
+            waiting = (counted.good_waiting.before, counted.bad_waiting.before)
+        return ActivityScore(
+            name=counted.name,
+            cases=counted.cases,
+            events=counted.events,
+            good_cases=counted.good_cases,
+            bad_cases=counted.bad_cases,
+            good_share=counted.good_share,
+            bad_share=counted.bad_share,
+            observed=None if observed is None else _same(observed.good_share, counted.good_share),
+            success_after=counted.success_after,
+            success_without=counted.success_without,
+            certain=counted.certain,
+            defines_outcome=counted.defines_outcome,
+            bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
+            on_few=frozenset(name for name, q in self.questions.items() if _on_few(q, states)),
+            waiting=waiting,
+        )
+
+
+def _same(model: float | None, log: float) -> float | None:
+    """Number of the model, written as in the log where rounding alone is between them."""
+    return log if model is not None and abs(model - log) < SAME else model
+
+
+def _left_out(whole: MDP, found: Supported) -> tuple[str, ...]:
+    """Tell what strategies may not use, and what the best would be if they might."""
+    if not found.left_out and not found.as_observed:
+        return ()
+    told = found.sentence(*best_with_and_without(whole, found, POSITIVE))
+    return () if told is None else (told,)
+
+
+def _idling(question: Question) -> tuple[str, ...]:
+    """Explain "0 at worst" where a strategy may go round in circles for ever."""
+    if question.model.min.values[question.start] > 0:
+        return ()
+    graph = Graph.of(question.mdp)
+    final = np.asarray([action == "(final)" for action in question.mdp.actions])
+    number, _ = end_components(graph, inside=~question.target_states, enabled=~final)
+    start = np.arange(graph.n_states) == question.start
+    circling = np.flatnonzero((number >= 0) & reachable(graph, start, enabled=question.enabled))
+    if not len(circling):
+        return ()
+    labels = [name for name, holds in question.mdp.labels.items() if holds[circling].any() and " after " not in name]
+    told = ", ".join(map(repr, labels[:4])) + (" ..." if len(labels) > 4 else "")
+    return (f"0 at worst is a strategy that goes round in circles for ever ({told}); no case of the log does that",)
+
+
+def _on_few(question: Question, states: States) -> bool:
+    """Whether one of the bounds hangs on choices that few cases took."""
+    if isinstance(question.scope, Strategy):
+        return False
+    return any(share_resting_on_few(witness(question, states, side), question.target_states) > HANGS for side in SIDES)
+
+
+def _few(counted: Contrasts) -> tuple[str, ...]:
+    """Tell of logs so small that their shares say little."""
+    total = counted.good + counted.bad
+    if total < FEW_CASES:
+        return (f"thin data: only {total} cases, so that one case more or less moves every share",)
+    least = min(counted.good, counted.bad)
+    which = "good" if least == counted.good else "bad"
+    return (f"thin data: only {least} {which} cases",) if least < FEW_CASES else ()
+
+
+def _fit(learned: Learned) -> ModelFit:
+    merging = "without merging" if learned.eps == 0 else f"merged with eps {learned.eps:g}"
+    found = learned.fit
+    sizes = (learned.mdp.n_states, merging, learned.learned, learned.held_out)
+    return ModelFit(found.worst, found.activity, found.sentence(), *sizes, far=found.far)
+
+
+def by_activity(story: Story, graph: MDP, reached: Bounds, learned: Learned, ready: Prepared) -> Explanation:
+    """Explanation whose states are the activities: what every report about a log is made from."""
+    names = [score.name for score in story.activities]
+    asked = np.array([graph.state(name) for name in names], np.int64)
+    seen = [learned.fit.observed.get(written(name, ready.naming)) for name in names]
+    columns: dict[str, list[Bounds]] = {
+        OBSERVED: [_point(score.observed) for score in story.activities],
+        CONTRAST: [
+            _point(None if o is None else _same(o.bad_share, s.bad_share))
+            for o, s in zip(seen, story.activities, strict=True)
+        ],
+        **{scope: [score.bounds[scope] for score in story.activities] for scope in story.scopes},
+    }
+    scopes = {name: _column(graph, name, asked, found) for name, found in columns.items()}
+    main = columns.get("all", columns[OBSERVED])
+    return Explanation(
+        mdp=graph,
+        target=repr(POSITIVE),
+        targets=(POSITIVE,),
+        target_states=np.asarray(graph.labels[POSITIVE]),
+        reachability=reached,
+        scopes=scopes,
+        kinds=tuple(map(kind_of, main)),
+        ranking=np.arange(len(asked)),
+        log=story,
+    )
+
+
+def _point(value: float | None) -> Bounds:
+    return Bounds(value or 0.0, value or 0.0)
+
+
+def _column(graph: MDP, scope: Any, asked: Any, found: Sequence[Bounds]) -> StateImportance:
+    lower, upper = (np.array([getattr(b, side) for b in found], float) for side in SIDES)
+    return StateImportance(graph, repr(POSITIVE), "importance", scope, asked, lower, upper)
