@@ -10,15 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.importance.activities import ActivityScore, Story
-from waypost.importance.results import Explanation, Kind
+from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.report.names import captions
 from waypost.report.view import turn_states
-from waypost.report.wording import count, number, percent, printable, span
+from waypost.report.wording import count, percent, printable
 
 MOST = 5  # findings
 NAMED = 3  # names in one of them
 CLEAR = 0.02  # a difference of shares that is certain by less than this is not worth a sentence
 ALL = 0.95  # of the good and of the bad cases: nearly all
+OPEN = 2  # steps that are told of one by one
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
 
 
@@ -50,10 +51,10 @@ def findings(explanation: Explanation) -> list[Finding]:
     >>> from waypost.importance import explain
     >>> for finding in findings(explain(loan(), target="Granted")):
     ...     print(finding.figure, "|", finding)  # doctest: +NORMALIZE_WHITESPACE
-    1 | Every run that reaches 'Granted' passes Application+, whatever is done.
-    0.525 to 1 | Consultation is a matter of choice: with a best strategy 0.525 to 1 of the runs that reach 'Granted'
-    pass it.
-    0 | No run that reaches 'Granted' passes Angry or Rejected: what leads there is to be avoided.
+    100 % | of the runs that reach 'Granted' pass Application+, whatever is done.
+    52.5 to 100 % | of the runs that reach 'Granted' pass Consultation when the best is done; otherwise 0 to 100 %.
+    8.2 % | of the runs that reach 'Granted' pass Rework when the best is done; otherwise 0 to 8.2 %.
+    0 % | of the runs that reach 'Granted' pass Angry or Rejected: what leads there is to be avoided.
     """
     found = _from_log(explanation, explanation.log) if explanation.log is not None else _from_model(explanation)
     return found[:MOST]
@@ -65,10 +66,10 @@ def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
     low, high = explanation.reachability
     if story.scopes and high - story.success >= CLEAR:
         could = (
-            f" of the cases could end well instead of {percent(story.success)}, if every choice were made for the best: "
+            f"of the cases could end well instead of {percent(story.success)}, if every choice were made for the best: "
             f"what the learned model allows, from {percent(low)} at worst."
         )
-        found.append(Finding("best", percent(high), (could.lstrip(),)))
+        found.append(Finding("best", percent(high), (could,)))
     found += [finding for tell in (_needed, _dispensable, _everywhere) if (finding := tell(story, apart[:NAMED]))]
     return found
 
@@ -145,8 +146,11 @@ def _from_model(explanation: Explanation) -> list[Finding]:
         seen.add(called[state])
         name = Name(printable(called[state]), state=state)
         by_kind.setdefault(explanation.kinds[position], []).append((name, position))
-    tellers = (_indispensable, _important, _open, _avoided)
-    return [finding for tell in tellers if (finding := tell(explanation, by_kind))]
+    first, last = (
+        (_indispensable(explanation, by_kind), _important(explanation, by_kind)),
+        _avoided(explanation, by_kind),
+    )
+    return [finding for finding in (*first, *_open(explanation, by_kind), last) if finding]
 
 
 _ByKind = Mapping[Kind, Sequence[tuple[Name, int]]]
@@ -159,7 +163,7 @@ def _indispensable(explanation: Explanation, by_kind: _ByKind) -> Finding | None
     target = printable(explanation.target)
     under = "under the given strategy" if explanation.main_scope == "strategy" else "whatever is done"
     return Finding(
-        "indispensable", "1", (f"Every run that reaches {target} passes ", *_listed(names, "and"), f", {under}.")
+        "indispensable", "100 %", (f"of the runs that reach {target} pass ", *_listed(names, "and"), f", {under}.")
     )
 
 
@@ -168,23 +172,30 @@ def _important(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
     if not found:
         return None
     least = min(explanation.scopes[explanation.main_scope].at(p).lower for _, p in found[:NAMED])
-    text = f" {'is' if len(found) == 1 else 'are'} on the way of at least {percent(least)} of the runs that reach "
+    runs = f"or more of the runs that reach {printable(explanation.target)} pass "
     names = _listed([name for name, _ in found], "and")
-    return Finding("important", number(least), (*names, f"{text}{printable(explanation.target)}."))
+    return Finding("important", percent(least), (runs, *names, ", whatever is done."))
 
 
-def _open(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
-    """Tell of the step whose importance says most about the best strategies, or is widest open."""
+def _open(explanation: Explanation, by_kind: _ByKind) -> list[Finding]:
+    """Tell of the steps that the best strategies need most, among those that could be done without."""
     found = by_kind.get(Kind.OPTIONAL, ())
-    if not found or explanation.main_scope == "strategy":
-        return None
-    target, scope = printable(explanation.target), "optimal" if "optimal" in explanation.scopes else "all"
-    result = explanation.scopes[scope]
-    name, position = max(found, key=lambda entry: (float(result.at(entry[1]).lower), float(result.at(entry[1]).upper)))
-    bounds = result.at(position)
-    how = "with a best strategy" if scope == "optimal" else "depending on what is done,"
-    sentence = f" is a matter of choice: {how} {span(bounds)} of the runs that reach {target} pass it."
-    return Finding("optional", span(bounds), (name, sentence))
+    if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
+        return []
+    best, every = explanation.scopes["optimal"], explanation.scopes["all"]
+    needed = sorted(found, key=lambda entry: [-float(bound) for bound in best.at(entry[1])])[:OPEN]
+    told = []
+    for name, position in needed:
+        under = f" when the best is done; otherwise {_shares(every.at(position))}."
+        runs = f"of the runs that reach {printable(explanation.target)} pass "
+        told.append(Finding("optional", _shares(best.at(position)), (runs, name, under)))
+    return told
+
+
+def _shares(bounds: Bounds) -> str:
+    """Write bounds as shares of runs."""
+    low, high = map(percent, bounds)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def _avoided(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
@@ -194,8 +205,8 @@ def _avoided(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
     target = printable(explanation.target)
     return Finding(
         "detrimental",
-        "0",
-        (f"No run that reaches {target} passes ", *_listed(names, "or"), ": what leads there is to be avoided."),
+        "0 %",
+        (f"of the runs that reach {target} pass ", *_listed(names, "or"), ": what leads there is to be avoided."),
     )
 
 

@@ -24,7 +24,7 @@ from waypost.report.findings import Name, findings
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
 from waypost.report.text import Summary, kind_counts, summarise
-from waypost.report.wording import SCOPE_TITLES, number, percent, printable, span
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = (
@@ -116,6 +116,7 @@ def _part(explanation: Explanation, summary: Summary, positions: Mapping[str, in
     part = {
         "summary": summary,
         "title": summary.title,
+        "lead": summary.lead,
         "findings": found,
         "at": {state: positions[states[state]] for state in named if states[state] in positions},
         "stops": {},
@@ -175,6 +176,7 @@ def _log_part(story: Story) -> dict[str, Any]:
     ]
     return {
         "title": f"Which steps matter for {printable(wanted_end(story))}?",
+        "lead": f"{story.good:,} of {count(story.cases, 'case')} end well.",
         "stops": stops,
         "counts": "",
         "thing": "activity",

@@ -15,7 +15,7 @@ class Graph {
   get room() {
     // how large a picture may be on the screen
     const narrow = innerWidth < 640;
-    return { w: this.svg.clientWidth || 800, h: narrow ? Math.max(420, Math.min(600, innerHeight * .72)) : Math.max(440, Math.min(820, innerHeight - 215)) };
+    return { w: this.svg.clientWidth || 800, h: narrow ? Math.max(420, Math.min(600, innerHeight * .72)) : Math.max(440, Math.min(820, innerHeight - 235)) };
   }
 
   show(picture) {
@@ -47,8 +47,8 @@ class Graph {
     element("title", {}, ""),
     element("rect", { class: "ring-line", x: -4, y: -4, width: w + 8, height: h + 8, rx: bare ? 7 : 12 }),
     element("rect", { class: "body", width: w, height: h, rx: bare ? 4 : role && role !== "activity" ? h / 2 : 8 }),
-    rows.map((row, i) => element("text", { class: "name", x: w / 2, y: top + 17 * i }, row)),
-    note ? element("text", { class: "note", x: w / 2, y: top + 17 * rows.length }, note) : null,
+    rows.map((row, i) => element("text", { class: "name", "aria-hidden": "true", x: w / 2, y: top + 17 * i }, row)),
+    note ? element("text", { class: "note", "aria-hidden": "true", x: w / 2, y: top + 17 * rows.length }, note) : null,
     node.drawn ? node.drawn(w, h) : null);
   }
 
@@ -75,7 +75,7 @@ class Graph {
       made.setAttribute("class", classes.join(" "));
       made.setAttribute("aria-pressed", String(key === chosen));
       made.style.setProperty("--v", (look.value || 0).toFixed(3));
-      made.setAttribute("aria-label", look.text);
+      made.dataset.label = look.text;
       made.querySelector("title").textContent = look.text;
     }
     for (const { edge, made } of this.edges) {

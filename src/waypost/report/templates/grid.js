@@ -12,7 +12,7 @@ function headingOf(action, from, to) {
   return dx || dy ? [dx, dy] : null;
 }
 
-function gridPicture(page) {
+function gridPicture(page, room) {
   // states stand where their coordinates say; several on one field share it
   const { grid } = page.data;
   const groups = new Map();
@@ -24,29 +24,32 @@ function gridPicture(page) {
     place.set(state, [x, y]);
   }
   page.place = place;
+  const size = Math.max(NOTE_FONT, (SMALLEST + .1) / scaleIn({ width: grid.width * CELL, height: grid.height * CELL }, room)); // of text
   const nodes = [];
   for (const [key, states] of groups) {
     const [x, y] = key.split(",").map(Number);
     const columns = Math.ceil(Math.sqrt(states.length));
     const [w, h] = [(CELL - 8) / columns, (CELL - 8) / Math.ceil(states.length / columns)];
     states.forEach((state, i) => {
-      const note = states.length <= 2 ? page.fieldNote(state) : "";
-      nodes.push({ key: state, state, bare: true, x: x * CELL + 4 + w * ((i % columns) + .5), y: y * CELL + 4 + h * (Math.floor(i / columns) + .5), w: w - 2, h: h - 2, drawn: (wide, high) => fieldDrawing(page, state, wide, high, note, i ? "" : grid.marks[key] || "") });
+      const fits = (text, high) => (h > high && textWidth(text, size) < w - 6 ? text : "");
+      const note = fits(page.fieldNote(state), size + 22);
+      const word = fits(grid.marks[key] || "", size + 4);
+      nodes.push({ key: state, state, bare: true, x: x * CELL + 4 + w * ((i % columns) + .5), y: y * CELL + 4 + h * (Math.floor(i / columns) + .5), w: w - 2, h: h - 2, drawn: (wide, high) => fieldDrawing(page, state, { w: wide, h: high, size, note, word: i ? "" : word }) });
     });
   }
   return { nodes, edges: [], width: grid.width * CELL, height: grid.height * CELL, ground: () => ground(grid, groups) };
 }
 
-function fieldDrawing(page, state, w, h, note, word) {
+function fieldDrawing(page, state, { w, h, size, note, word }) {
   const made = [];
   const mark = [state === page.data.initial ? "▶" : page.isTarget(state) ? "◎" : "", word].filter(Boolean).join(" ");
   for (const [dx, dy, p] of page.headings(state)) {
-    const [cx, cy] = [w / 2, h / 2 - (note && h > 40 ? 5 : 0)];
+    const [cx, cy] = [w / 2, h / 2 - (note ? 3 : 0)];
     const r = Math.min(w, h) * .26;
     made.push(element("path", { class: "heading", d: `M${cx - dx * r} ${cy - dy * r}L${cx + dx * r} ${cy + dy * r}`, "marker-end": "url(#tip)", style: `stroke-width:${(1.2 + 2 * p).toFixed(1)}` }));
   }
-  if (mark) made.push(element("text", { class: "mark", x: 4, y: 14 }, mark));
-  if (note && h > 40 && w > 30) made.push(element("text", { class: "note", x: w / 2, y: h - 6 }, note));
+  if (mark) made.push(element("text", { class: "mark", x: 4, y: size + 1, style: `font-size:${size.toFixed(1)}px` }, mark));
+  if (note) made.push(element("text", { class: "note", x: w / 2, y: h - 5, style: `font-size:${size.toFixed(1)}px` }, note));
   return made;
 }
 

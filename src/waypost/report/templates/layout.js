@@ -1,6 +1,6 @@
 // Where things stand: dagre lays out boxes whose text was measured, in the direction that fits the frame better.
 
-const MARGIN = 26;
+const MARGIN = 16;
 const NAME_FONT = 14;
 const NOTE_FONT = 13;
 const SMALLEST = 11; // what is smaller on the screen is not read
@@ -59,7 +59,7 @@ function smooth(points) {
 
 function laid(boxes, arrows, rankdir) {
   const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 18 : 26 });
+  graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 14 : 26 });
   for (const box of boxes) graph.setNode(String(box.key), { width: box.w, height: box.h });
   arrows.forEach((arrow, i) => {
     if (arrow.s === arrow.t) return;

@@ -120,7 +120,7 @@ class Page extends Reading {
     if (this.view === "around" && this.selected == null) this.view = this.firstView;
     const { room } = this.graph;
     if (this.view === "process") this.graph.show(processPicture(this, room));
-    else if (this.view === "map") { this.strategyNow = this.strategyShown(); this.graph.show(gridPicture(this)); }
+    else if (this.view === "map") { this.strategyNow = this.strategyShown(); this.graph.show(gridPicture(this, room)); }
     else if (this.view === "around") this.graph.show(aroundPicture(this, this.selected, room));
     else this.graph.show(overviewPicture(this, room));
   }
@@ -175,7 +175,7 @@ class Page extends Reading {
       document.getElementById("detail-value").textContent = `${Math.min(detail.count, total)} of ${total}`;
       if (this.view === "process") {
         document.getElementById("ways").value = detail.share;
-        document.getElementById("ways-value").textContent = detail.share >= 1 ? "all" : detail.share <= 0 ? "main ways" : `${Math.round(100 * detail.share)} % of the traffic`;
+        document.getElementById("ways-value").textContent = detail.share >= 1 ? "all" : detail.share <= 0 ? "fewest" : `${Math.round(100 * detail.share)} %`;
       }
     }
     const shown = this.graph.nodes.size;

@@ -13,15 +13,23 @@ function fitting(total, draw, room, shares) {
   return best;
 }
 
+function weightOf(map, k) {
+  // what is worth being shown: what many cases have, and what tells good from bad
+  const { cases, good_share: good, bad_share: bad, defines_outcome: defines } = map.stops[k];
+  return cases / map.cases + (good == null || defines ? 0 : Math.abs(good - bad));
+}
+
 function processPicture(page, room) {
   const { map } = page.data;
-  const inner = map.stops.map((_, k) => k).filter((k) => map.stops[k].role === "activity").sort((a, b) => map.stops[b].cases - map.stops[a].cases || a - b);
+  const inner = map.stops.map((_, k) => k).filter((k) => map.stops[k].role === "activity").sort((a, b) => weightOf(map, b) - weightOf(map, a) || a - b);
   const outer = map.stops.map((_, k) => k).filter((k) => map.stops[k].role !== "activity");
+  // what most cases do first, and right before each end, belongs to every picture
+  const gates = outer.map((end) => map.arrows.find(([s, t]) => s === end || t === end)).flatMap((a) => (a ? [a[0], a[1]] : []));
   const most = map.arrows.length ? map.arrows[0][2] : 1;
   const arrows = map.arrows.map(([s, t, count, waiting]) => ({ s, t, count, waiting }));
   const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, ...boxOf(page.stopName(k), page.stopNote(k)) }));
   const draw = (count, share) => {
-    const { kept, arrows: ways } = thinned([...inner, ...outer], arrows, { count, share, always: [...outer, ...page.forced] });
+    const { kept, arrows: ways } = thinned([...inner, ...outer], arrows, { count, share, always: [...outer, ...gates, ...page.forced] });
     const drawn = ways.map((a) => ({
       ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most),
       label: a.hidden ? "" : page.arrowText === "waiting" ? (a.waiting == null ? "" : duration(a.waiting)) : a.count.toLocaleString("en"),

@@ -83,7 +83,7 @@ class Reading {
   }
 
   stateNote(state) { const bounds = this.bounds(state, this.scope); return bounds && !this.roleOf(state) ? span(...bounds) : ""; }
-  fieldNote(state) { const bounds = this.bounds(state, this.scope); return bounds ? number(bounds[this.colour === "lower" ? 0 : 1], 2) : ""; }
+  fieldNote(state) { const bounds = this.bounds(state, this.scope); return bounds ? [...new Set(bounds.map((x) => number(x, 2)))].join("–") : ""; }
   roleOf(state) { return state === this.data.initial ? "start" : this.isTarget(state) ? "target" : ""; }
   stopName(k) { const stop = this.data.map.stops[k]; return stop.role === "activity" ? stop.name : ENDS[stop.role]; }
   stopNote(k) { return stopNote(this, k); }
@@ -91,7 +91,7 @@ class Reading {
   edgeText(edge) {
     if (!edge.c || !edge.c.length) return { label: "", title: "through states that are not shown" };
     const labels = edge.c.slice(0, 2).map((c, i) => {
-      const action = this.choicesOf(edge.s) > 1 ? shorten(this.action(c), 18) : "";
+      const action = this.choicesOf(this.model ? this.model.owner[c] : edge.s) > 1 ? shorten(this.action(c), 18) : "";
       return [action, edge.p[i] === 1 ? "" : number(edge.p[i])].filter(Boolean).join(" ");
     }).filter(Boolean);
     if (edge.c.length > 2) labels.push(`+${edge.c.length - 2}`);
@@ -107,8 +107,7 @@ class Reading {
     if (!bounds) return { text, classes: ["unknown", role], value: 0 };
     const { value, classes } = shadeOf(bounds, this.colour);
     const shade = this.colour === "kind" ? KIND_SHADES[this.kind(state)] ?? 0 : value;
-    if (this.colour === "kind") classes.push(this.kind(state), shade === 1 ? "full" : "");
-    return { text, tone: "ramp", value: shade, classes: [...classes.filter((c) => !role || c !== "indispensable"), role].filter(Boolean) };
+    return { text, tone: "ramp", value: shade, classes: [...classes.filter((c) => !role || c === "detrimental"), role].filter(Boolean) };
   }
 
   matchesNode(node) { return node.stop == null ? this.matches.has(node.state) : this.data.map.stops[node.stop].name.toLowerCase().includes(this.wanted); }
@@ -229,7 +228,8 @@ class Reading {
     }
     const weight = (edge, mode) => (reached[mode][edge.s] && !this.isTarget(edge.s)
       ? plays(edge.s, mode).reduce((sum, [c, p]) => { const i = edge.c.indexOf(c); return i < 0 ? sum : sum + p * edge.p[i]; }, 0) : 0);
-    return (edge) => (edge.c.length ? Math.max(...modes.map((_, mode) => weight(edge, mode))) : null);
+    const own = (edge) => edge.c.length && model.owner[edge.c[0]] === edge.s; // not over a state that is stepped over
+    return (edge) => (own(edge) ? Math.max(...modes.map((_, mode) => weight(edge, mode))) : null);
   }
 
   link(state) {

@@ -30,7 +30,7 @@ function stopLook(page, k) {
   if (page.colour === "contrast") {
     if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
     const apart = stop.good_share - stop.bad_share;
-    return { text, tone: apart >= 0 ? "for" : "against", value: Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
+    return { text, tone: Math.abs(apart) < .02 ? "ramp" : apart > 0 ? "for" : "against", value: Math.abs(apart) < .02 ? 0 : Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
   }
   if (page.colour === "success") return { text, tone: "ramp", value: stop.success_after ?? 0, classes: defines };
   if (page.colour === "cases") return { text, tone: "ramp", value: stop.cases / page.data.map.cases };
@@ -43,8 +43,8 @@ function shadeOf([low, high], colour) {
   // how strongly bounds colour a box; what is exactly 1 stands out, what is exactly 0 is marked
   const value = colour === "lower" || colour === "kind" ? low : colour === "width" ? high - low : high;
   const classes = [];
-  if (value === 1 && colour !== "width") classes.push("full");
   if (low === 1) classes.push("indispensable");
+  if (low === 1 && colour !== "width") classes.push("full");
   if (high === 0) classes.push("detrimental");
   return { value, classes };
 }

@@ -44,7 +44,7 @@ class Table {
       columns.map((column) => this.cell(column, state))));
     const left = all.length - body.length;
     this.host.replaceChildren(
-      element("table", { id: "states" }, element("caption", {}, `${left > 0 ? `${body.length.toLocaleString("en")} of ${counted(all.length, "state")}` : counted(all.length, "state")}${sort.key === "rank" ? ", most important first" : ""}`), element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
+      element("table", { id: "states" }, element("caption", {}, `${page.data.map ? "States of the learned model: " : ""}${left > 0 ? `${body.length.toLocaleString("en")} of ${counted(all.length, "state")}` : counted(all.length, "state")}${sort.key === "rank" ? ", most important first" : ""}`), element("thead", {}, element("tr", {}, head)), element("tbody", {}, body)),
       element("div", { class: "table-more" }, left > 0 ? element("button", { type: "button", onclick: () => { this.rows += 100; this.show(); } }, `Show ${Math.min(100, left)} more`) : "", left > 0 ? element("span", { class: "muted" }, `${left.toLocaleString("en")} not listed`) : ""));
   }
 

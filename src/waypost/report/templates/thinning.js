@@ -1,41 +1,38 @@
 // Which part of a graph is drawn: pure functions over arrows {s, t, ...} between keys.
 
 function through(keys, arrows, kept) {
-  // the arrows between kept keys, and for a key that none enters or leaves, the way to the nearest kept one behind others
+  // the arrows between kept keys; and where the main way out of one of them, or into it, leads over others, an arrow
+  // that says so: to the first kept key on that way. `arrows` come most frequent first
   const shown = arrows.filter((a) => kept.has(a.s) && kept.has(a.t));
-  const after = new Map(keys.map((k) => [k, []]));
-  const before = new Map(keys.map((k) => [k, []]));
-  for (const a of arrows) {
-    if (a.s === a.t) continue;
-    after.get(a.s).push(a.t);
-    before.get(a.t).push(a.s);
-  }
-  const nearest = (from, near) => {
-    const seen = new Set([from]);
-    const queue = [from];
-    for (let i = 0; i < queue.length; i++) {
-      for (const next of near.get(queue[i])) {
-        if (seen.has(next)) continue;
-        if (kept.has(next)) return next;
-        seen.add(next);
-        queue.push(next);
-      }
+  const ways = (from, to) => {
+    const found = new Map(keys.map((k) => [k, []]));
+    for (const a of arrows) if (a.s !== a.t) found.get(a[from]).push(a[to]);
+    return found;
+  };
+  const [after, before] = [ways("s", "t"), ways("t", "s")];
+  const first = (key, near) => {
+    // depth first, always by the most frequent arrow
+    const seen = new Set([key]);
+    const stack = [near.get(key)[0]];
+    while (stack.length) {
+      const next = stack.pop();
+      if (next == null || seen.has(next)) continue;
+      if (kept.has(next)) return next;
+      seen.add(next);
+      stack.push(...[...near.get(next)].reverse());
     }
     return null;
   };
-  const made = new Map();
+  const known = new Set(shown.map((a) => `${a.s} ${a.t}`));
+  const made = [];
+  const add = (s, t) => { if (s != null && t != null && !known.has(`${s} ${t}`)) { known.add(`${s} ${t}`); made.push({ s, t, hidden: true }); } };
   for (const key of keys) {
     if (!kept.has(key)) continue;
-    if (before.get(key).length && !before.get(key).some((k) => kept.has(k))) {
-      const found = nearest(key, before);
-      if (found != null) made.set(`${found} ${key}`, { s: found, t: key, hidden: true });
-    }
-    if (after.get(key).length && !after.get(key).some((k) => kept.has(k))) {
-      const found = nearest(key, after);
-      if (found != null) made.set(`${key} ${found}`, { s: key, t: found, hidden: true });
-    }
+    const [from, to] = [before.get(key), after.get(key)];
+    if (to.length && !kept.has(to[0])) add(key, first(key, after));
+    if (from.length && !kept.has(from[0])) add(first(key, before), key);
   }
-  return [...shown, ...made.values()];
+  return [...shown, ...made];
 }
 
 function mainArrows(arrows, share) {
@@ -67,8 +64,10 @@ function thinned(keys, arrows, { count, share, always = [] }) {
 }
 
 function most(n, fits) {
-  // the largest count from 1 to n that fits, if fewer always fit better; tried from above in steps of a quarter
-  let count = n;
-  while (count > 2 && !fits(count)) count = Math.min(count - 1, Math.floor(count * .8));
-  return count;
+  // the largest count up to n that fits, looked for from below: small pictures are laid out in no time
+  let best = Math.min(n, 3);
+  for (let count = best + 1, misses = 0; count <= n && misses < 3; count++) {
+    if (fits(count)) { best = count; misses = 0; } else misses++;
+  }
+  return best;
 }
