@@ -1,11 +1,14 @@
 # Every target sets itself up: a machine needs Python >= 3.11 and make.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 WORKERS ?= 2
+CONSTRAINTS ?= newest  # or minimum, or locked: the versions in constraints/
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(if $(filter-out newest,$(CONSTRAINTS)),--constraint constraints/$(strip $(CONSTRAINTS)).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help demo install test lint types contracts test-slow clean
+.PHONY: pictures help demo install test lint types contracts docs wheel lock test-slow clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ /' | awk '{t=$$1; $$1=""; printf "  make %-12s%s\n", t, $$0}'
@@ -13,12 +16,12 @@ help:  ## what there is
 # Two marks: the small set of libraries that the demo needs, and everything.
 $(VENV)/.core: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(PIP) --editable .
 	touch $@
 
 $(VENV)/.all: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all,dev]'
+	$(PIP) --editable '.[all,dev]'
 	touch $@ $(VENV)/.core
 
 demo: $(VENV)/.core  ## explain the loan example
@@ -26,7 +29,7 @@ demo: $(VENV)/.core  ## explain the loan example
 
 install: $(VENV)/.all  ## editable, with all extras
 
-test: install lint types contracts  ## everything that must hold
+test: install lint types contracts docs  ## everything that must hold
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
 
 lint: install
@@ -41,7 +44,25 @@ contracts: install
 
 test-slow: install  ## the long suites, and thousands of random models against brute force
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py tests/patterns/test_importance.py
+
+docs: install  ## the site, strict, with its notebooks executed, into out/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+wheel: $(VENV)/.core  ## build the wheel, and try it in an empty environment with core dependencies only
+	$(PIP) build
+	rm -rf dist out/wheel && $(BIN)/python -m build --wheel --outdir dist . >/dev/null
+	$(PYTHON) -m venv out/wheel
+	$(subst $(VENV),out/wheel,$(PIP)) dist/*.whl
+	cd out && $(subst $(VENV),wheel,$(BIN))/waypost explain --target Granted
+
+lock: install  ## write constraints/: the lowest versions we promise to work with, and the newest we tested
+	$(PIP) uv
+	mkdir -p constraints
+	$(BIN)/uv pip compile -q pyproject.toml --extra all --python-version 3.11 --resolution lowest-direct \
+		--no-header --no-annotate --no-emit-index-url -o constraints/minimum.txt
+	$(BIN)/uv pip compile -q pyproject.toml --extra all --extra dev --python-version 3.11 --universal \
+		--no-header --no-annotate --no-emit-index-url -o constraints/locked.txt
 
 pictures: install  ## the pictures of the documentation (needs Chromium)
 	$(BIN)/python docs/pictures.py
@@ -50,7 +71,7 @@ clean:  ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
-	$(BIN)/waypost bench --output docs/benchmarks $(BENCH)
+	$(BIN)/waypost bench --data $(DATA) --output docs/benchmarks $(BENCH)
 
 .PHONY: bench
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from waypost.formats.strategies import read_strategy, write_strategy
     from waypost.importance import (
         Bounds,
+        ChoiceImportance,
+        Decisions,
         Explanation,
         Kind,
         PathImportance,
@@ -27,23 +29,33 @@ if TYPE_CHECKING:
         StateImportance,
         Witnesses,
         absolute_importance,
+        choice_importance,
+        decisions,
         explain,
         group_importance,
         path_importance,
         state_importance,
+        success_after,
+        success_without,
+        without,
     )
     from waypost.learn import learn_mdp, observed_strategy
     from waypost.logs import read_log
     from waypost.model import MDP, Strategy
+    from waypost.patterns import Pattern, PatternImportance, find_patterns, pattern_importance, usual_ways
     from waypost.solve import reachability
     from waypost.uncertainty import bootstrap
 
 __all__ = [
     "MDP",
     "Bounds",
+    "ChoiceImportance",
+    "Decisions",
     "Explanation",
     "Kind",
     "PathImportance",
+    "Pattern",
+    "PatternImportance",
     "Question",
     "StateImportance",
     "Strategy",
@@ -52,13 +64,17 @@ __all__ = [
     "absolute_importance",
     "bootstrap",
     "case",
+    "choice_importance",
     "count_mdp",
+    "decisions",
     "explain",
     "explore",
+    "find_patterns",
     "group_importance",
     "learn_mdp",
     "observed_strategy",
     "path_importance",
+    "pattern_importance",
     "reachability",
     "read_log",
     "read_mdp",
@@ -66,25 +82,34 @@ __all__ = [
     "report",
     "rollouts",
     "state_importance",
+    "success_after",
+    "success_without",
+    "usual_ways",
+    "without",
     "write_mdp",
     "write_strategy",
 ]
 
 _HOME = {  # where each public name lives; imported when it is first used, so that `waypost --help` answers at once
     "MDP": "waypost.model",
+    "Pattern": "waypost.patterns",
+    "PatternImportance": "waypost.patterns",
     "Strategy": "waypost.model",
     "WaypostError": "waypost.errors",
     "bootstrap": "waypost.uncertainty",
     "case": "waypost.cases",
     "count_mdp": "waypost.environments",
     "explore": "waypost.environments",
+    "find_patterns": "waypost.patterns",
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",
+    "pattern_importance": "waypost.patterns",
     "reachability": "waypost.solve",
     "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
     "read_strategy": "waypost.formats.strategies",
     "rollouts": "waypost.environments",
+    "usual_ways": "waypost.patterns",
     "write_mdp": "waypost.formats",
     "write_strategy": "waypost.formats.strategies",
 }

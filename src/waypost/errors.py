@@ -10,6 +10,7 @@
     ├── StrategyError            a strategy does not fit its model
     ├── UndefinedImportanceError importance divides by zero: the target cannot be reached
     ├── PathError                a path that is no path, not simple, or runs through the target
+    ├── PatternError             a pattern that cannot be read, or whose automaton is too large
     ├── LogError                 an event log that cannot be used as it is
     ├── MissingExtraError        an optional library is not installed
     └── PrecisionError           no number could be certified; never returned silently
@@ -58,6 +59,10 @@ class UndefinedImportanceError(WaypostError):
 
 class PathError(WaypostError):
     """Not a simple path from the initial state that avoids the target."""
+
+
+class PatternError(WaypostError):
+    """A pattern that cannot be read, or whose automaton is too large."""
 
 
 class LogError(WaypostError):

@@ -15,8 +15,14 @@ from waypost.cli.progress import InterruptedWorkError
 from waypost.errors import WaypostError
 
 COMMANDS = {  # name: (module, what `waypost --help` says)
-    "explain": ("waypost.cli.explain", "Importance of every state for reaching a target."),
+    "explain": ("waypost.cli.explain", "What matters for reaching a target: every state, or a log's activities."),
+    "log": ("waypost.cli.log", "What is in an event log: the first thing to look at."),
+    "compare": ("waypost.cli.compare", "Two logs, two periods or two segments side by side."),
     "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
+    "pattern": ("waypost.cli.pattern", "Importance of a pattern of steps for reaching a target."),
+    "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),
+    "paths": ("waypost.cli.paths", "The usual ways to a target."),
+    "decisions": ("waypost.cli.decisions", "What each decision is worth, and what the wrong one costs."),
     "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
     "convert": ("waypost.cli.convert", "A model in another format."),
     "learn": ("waypost.cli.learn", "A model from an event log."),

@@ -16,7 +16,7 @@ import click
 @click.option("--storm-samples", "samples", type=click.IntRange(1), help="States to ask Storm about in large models.")
 @click.option("--limit", type=float, metavar="SECONDS", help="Time for one of Storm's queries [120; quick: 10].")
 @click.option("--no-storm", is_flag=True, help="Waypost alone.")
-@click.option("--data", metavar="DIR", help="Where models are that are not in the project [../shared/data].")
+@click.option("--data", metavar="DIR", help="Where models are that are not in the project [WAYPOST_DATA, or here].")
 @click.option("--output", "-o", metavar="DIR", help="Write results.md, results.json and times.svg there.")
 @click.option("--list", "show_names", is_flag=True, help="Names of the benchmarks.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import Loaded, find_prepared, learned, load, load_strategy, scopes_of, taken_options, tell
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.errors import WaypostError
-from waypost.importance import Explanation, explain
+from waypost.importance import Explanation, explain, without
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
@@ -25,6 +26,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@given.what_if_options
 @given.reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @given.learning_options
@@ -50,16 +52,20 @@ def command(**options: Any) -> None:
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
         story, how = told_story(prepared, options, learning, by_state=".json" in wanted)
-        _write([story], files, how, options)
+        printed = _write([story], files, how, options)
+        if options["segment"] and printed:
+            show_segments(prepared, options["segment"])
         return
     reading = {name: options[name] for name in ("constants", "exact")}
     loaded = learned(prepared) if prepared else load(options["model"], data=options["data"], **reading)
     tell(loaded.notes, quiet=learning["quiet"])
+    if options["without"]:
+        loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
-        show_segments(prepared, options)
+        show_segments(prepared, options["segment"])
     if options["bootstrap"]:
         show_bootstrap(loaded, several[0].targets, options)
 
@@ -90,6 +96,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             scope=scopes,
             states=options["states"] or None,
             exact=options["exact"],
+            whatifs=options["what_if"],
             progress=progress,
             **options["needs"],
         )
@@ -105,8 +112,8 @@ def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
 
 def _write(
     several: list[Explanation], files: list[tuple[str, str]], how: dict[str, Any], options: dict[str, Any]
-) -> None:
-    """Write every file asked for; print the explanation, unless one of them was standard output."""
+) -> bool:
+    """Write every file asked for; print the explanation, unless one of them was standard output; say whether."""
     how |= {name: options[name] for name in ("top", "picture", "theme")}
     for path, ending in files:
         told = several if ending in PAGES else several[0]
@@ -115,10 +122,11 @@ def _write(
         else:
             write_report(told, path, ending=ending, **how)
     if any(path == "-" for path, _ in files):
-        return
+        return False
     if options["shape"] in PRINTED:
         click.echo(render_report(several[0], PRINTED[options["shape"]], **how), nl=False)
-        return
+        return options["shape"] in ("text", "markdown")
     from waypost.report.table import print_table
 
     print_table(several[0], top=options["top"] or 20)
+    return True

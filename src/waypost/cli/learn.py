@@ -20,7 +20,7 @@ from waypost.model import FINAL, MDP
 def command(log: str, output: str | None, **options: Any) -> None:
     """Learn a model from LOG: XES, XES.gz, CSV, or input/output traces as JSON.
 
-    Without a recipe the log is taken as it is, and without a map of actors every event is a choice.
+    Without a recipe the log is taken as it is, and without a map of actors all events are chance.
 
     Example: waypost learn loan-log:300 --output loan.drn
     """

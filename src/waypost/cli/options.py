@@ -12,7 +12,7 @@ OUTCOME = ("positive", "negative", "attribute", "within")  # how a case ended, a
 LEARNING = ("recipe", "actors", "choosing", "eps", *OUTCOME, "columns", "quiet")  # what `learning_options` gives
 
 
-class Merging(click.ParamType):
+class Merging(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
     """How much learning merges: a number, or a word."""
 
     name = "auto|none|number"
@@ -89,6 +89,11 @@ learning_options = together(
     click.option("--choosing", multiple=True, metavar="WHO", help="Whose events are choices: an actor, or an event."),
     click.option("--eps", type=Merging(), help="How readily learning tells states apart; auto merges what fits."),
     click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
+)
+
+what_if_options = together(
+    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
 )
 
 story_options = together(

@@ -1,4 +1,4 @@
-"""``waypost path``: importance of one path for reaching a target."""
+"""``waypost path``: importance of one path for reaching a target, in states or in activities."""
 
 from __future__ import annotations
 
@@ -6,41 +6,62 @@ import csv
 from typing import Any
 
 import click
+import numpy as np
 
-from waypost.cli.options import reading_options, scope_option, target_option
-from waypost.cli.source import load_model, load_strategy, scopes_of
+from waypost.cli.options import learning_options, reading_options, scope_option, target_option
+from waypost.cli.source import load, load_strategy, scopes_of, taken_options, tell
+from waypost.errors import WaypostError
 from waypost.importance import path_importance
+from waypost.learn import observed_strategy
 
 
 @click.command("path")
 @click.argument("model", required=False)
-@target_option(required=True)
+@target_option()
 @click.option(
     "--path",
     "steps",
     required=True,
-    help='States and actions in turn: "s0,Apply,Application"; quote "names, with commas".',
+    help='States and actions in turn, "s0,Apply,Application"; of a log its first activities, "ask,offer".',
 )
 @scope_option("Which strategies.")
 @click.option(
     "--strategy", type=click.Path(), help="Under this strategy instead: JSON, state -> action -> probability."
 )
 @reading_options()
+@click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
+@learning_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: bool, **options: Any) -> None:
     """Importance of one path of MODEL for reaching a target.
 
     Among the runs that reach the target, the share that begins with this path; over all strategies that follow it.
-    Without MODEL the loan example is used.
+    Without MODEL the loan example is used. A path through a log is named by the activities that cases begin with.
 
     Example: waypost path --target Granted --path s0,Apply,Application
     """
     from waypost.report.jsonfile import paths_to_json
     from waypost.report.text import path_summary
+    from waypost.story import activity_path
 
-    mdp = load_model(model, constants=options["constants"], exact=options["exact"])
+    learning = taken_options(options)
+    found = load(model, constants=options["constants"], exact=options["exact"], data=options["data"], learning=learning)
+    if not target and (model is None or found.target is None):
+        raise WaypostError("say what to reach: --target LABEL, or for a log which cases are good, --positive EVENT")
+    goal = target or (str(found.target),)
     names = [name.strip() for name in next(csv.reader([steps], skipinitialspace=True))]
+    observed = found.prepared is not None
+    if observed:
+        tell(found.notes, quiet=learning["quiet"])
+        names = activity_path(found.mdp, names)
     strategy = options["strategy"]
-    scopes = scopes_of(options["scope"]) if strategy is None else (load_strategy(strategy, mdp),)
-    answers = [path_importance(mdp, path=names, target=target, scope=scope, exact=options["exact"]) for scope in scopes]
-    click.echo(paths_to_json(answers) if as_json else "\n".join(map(path_summary, answers)))
+    scopes = list(scopes_of(options["scope"])) if strategy is None else [load_strategy(strategy, found.mdp)]
+    if observed and strategy is None:  # as the process was run, then what could be where somebody chooses
+        chosen = bool((np.diff(found.mdp.first_choice) > 1).any())
+        scopes = [observed_strategy(found.mdp), *(scopes if chosen else [])]
+    answers = [path_importance(found.mdp, path=names, target=goal, scope=s, exact=options["exact"]) for s in scopes]
+    if as_json:
+        click.echo(paths_to_json(answers))
+        return
+    as_run = "as the process was run" if observed and strategy in (None, "observed") else None
+    click.echo("\n".join(path_summary(answer, as_run) for answer in answers))

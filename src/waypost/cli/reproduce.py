@@ -35,8 +35,8 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 @click.option("--solver", type=click.Choice(["highs", "scip", "gurobi"]),
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
-@click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path("../shared/data"),
-              show_default=True, help="Where the models of the paper are: greps.prism and so on.")  # fmt: skip
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path(),
+              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [here].")  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")

@@ -67,8 +67,23 @@ def told_story(
         activities=options["states"] or None,
         by_state=by_state,
         learned=learned,
+        resamples=options["bootstrap"] or 0,
+        seed=options["seed"],
     )
+    if options["intervals"]:
+        _write_intervals(found, options["intervals"])
     return found, {"cases": example_cases(log_of(prepared))}
+
+
+def _write_intervals(found: Explanation, path: str) -> None:
+    """Write the intervals of every share and bound as CSV."""
+    from waypost.formats.writing import write_text
+
+    lines = ["activity,number,from,to"]
+    for score in found.log.activities if found.log else ():
+        name = score.name.replace('"', '""')
+        lines += [f'"{name}",{part},{low},{high}' for part, (low, high) in score.intervals.items()]
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def example_cases(log: EventLog) -> dict[str, list[str]]:
@@ -81,3 +96,13 @@ def example_cases(log: EventLog) -> dict[str, list[str]]:
             if len(examples) < EXAMPLES:
                 examples.append(case)
     return found
+
+
+def show_segments(prepared: Prepared | None, attribute: str) -> None:
+    """Print outcome and contrast by an attribute of the case."""
+    from waypost.logs import segments
+    from waypost.report.segments import print_segments
+
+    if prepared is None or prepared.log is None:
+        raise WaypostError("--segment divides the cases of a log, and this is none")
+    print_segments(segments(prepared.log, attribute))

@@ -1,4 +1,4 @@
-"""The paper: importance of states and paths, and nothing but the paper."""
+"""The paper, importance of states and paths; and what follows from it: choices, decisions, what-ifs."""
 
 from waypost.importance.asking import (
     absolute_importance,
@@ -7,21 +7,34 @@ from waypost.importance.asking import (
     path_importance,
     state_importance,
 )
+from waypost.importance.choices import ChoiceImportance, choice_importance
+from waypost.importance.decisions import Decision, Decisions, decisions
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses
+from waypost.importance.whatifs import SuccessAfter, SuccessWithout, success_after, success_without, without
 
 __all__ = [
     "Bounds",
+    "ChoiceImportance",
+    "Decision",
+    "Decisions",
     "Explanation",
     "Kind",
     "PathImportance",
     "Question",
     "Scope",
     "StateImportance",
+    "SuccessAfter",
+    "SuccessWithout",
     "Witnesses",
     "absolute_importance",
+    "choice_importance",
+    "decisions",
     "explain",
     "group_importance",
     "path_importance",
     "state_importance",
+    "success_after",
+    "success_without",
+    "without",
 ]

@@ -15,6 +15,7 @@ from waypost.importance.question import Question, Scope, plain
 from waypost.importance.reading import explanation_of, ranking
 from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress, bounds_of_states
+from waypost.importance.whatifs import WhatIfs
 from waypost.model import MDP, Strategy, Target
 from waypost.model.checking import names_of
 
@@ -224,6 +225,7 @@ def explain(
     states: str | Iterable[str] | None = None,
     groups: Groups | None = None,
     witnesses: int = 0,
+    whatifs: bool = False,
     exact: bool = False,
     progress: Progress | None = None,
 ) -> Explanation:
@@ -244,6 +246,8 @@ def explain(
         explanation has the bounds of passing any state of each.
     witnesses
         For how many of the most important states the explanation carries the strategies that attain their bounds.
+    whatifs
+        Whether the explanation carries the probability of the target after and without each state.
     exact
         Compute in rationals; the bounds are Fractions.
     progress
@@ -283,6 +287,7 @@ def explain(
         absolute=ask_states(base, asked, absolute=True, progress=progress),
         groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
+        whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
     )
 
 

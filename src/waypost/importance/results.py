@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
 from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
+
+if TYPE_CHECKING:
+    from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
 T = TypeVar("T")
@@ -211,7 +214,7 @@ class StateImportance(ByState[Bounds]):
         >>> state_importance(loan(), target="Granted", scope=even, exact=True)["Application"]
         Bounds(lower=Fraction(1, 2), upper=Fraction(1, 2))
         """
-        position, question = self.position(state), _present(self.question)
+        position, question = self.position(state), present(self.question)
         only, absolute = np.arange(self.mdp.n_states) == self.asked[position], self.problem == "absolute"
         find = partial(witness, question, only, absolute=absolute)
         return attaining(question, self.at(position), find, side, value, absolute=absolute)
@@ -229,7 +232,7 @@ class StateImportance(ByState[Bounds]):
 
         if self.problem == "absolute":
             raise ArgumentError("reports are about importance; absolute importance stands beside it in `explain`")
-        return explanation_of(_present(self.question), {self.scope: self})
+        return explanation_of(present(self.question), {self.scope: self})
 
     def _repr_html_(self) -> str:
         from waypost.importance.reading import ranking
@@ -272,7 +275,7 @@ class PathImportance:
 
         As `StateImportance.witness`; its memory is how far the path was followed.
         """
-        question = _present(self.question)
+        question = present(self.question)
         return attaining(question, self.bounds, partial(path_witness, question, self.path), side, value)
 
     def summary(self) -> str:
@@ -302,6 +305,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         By group and scope, the bounds of passing any of the group's states.
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    whatifs
+        Success after and without each state, where it was asked for.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
 
@@ -327,6 +332,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    whatifs: WhatIfs | None = None
     log: Story | None = None
 
     def __repr__(self) -> str:
@@ -383,7 +389,8 @@ _OVER = {
 }
 
 
-def _present(question: Question | None) -> Question:
+def present(question: Question | None) -> Question:
+    """Question that a result came from, where it still knows it."""
     if question is None:
         raise ArgumentError("this result was made without its model: it has no witnesses and no report")
     return question

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity
+from scipy.sparse import coo_array, csc_array, csr_array, identity
+from scipy.sparse.csgraph import breadth_first_order
 from scipy.sparse.linalg import splu
 
 from waypost.learn.mdp import observed_strategy
@@ -78,7 +79,7 @@ def passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]
     """(S,) probability of the target before any of `states`, and of these states at all."""
     stopped = target | states
     final = np.asarray(chain.diagonal() == 1.0)
-    going = np.flatnonzero(~(stopped | final))
+    going = np.flatnonzero(~(stopped | final) & _leading(chain, stopped))
     inside = chain[going]
     wanted = np.column_stack([inside @ (target & ~states).astype(float), inside @ states.astype(float)])
     matrix = csc_array(identity(len(going), format="csr") - inside[:, going])
@@ -86,6 +87,18 @@ def passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]
     before, passed = (target & ~states).astype(float), states.astype(float)
     before[going], passed[going] = solved[:, 0], solved[:, 1]
     return before, passed
+
+
+def _leading(chain: csr_array, goal: States) -> States:
+    """(S,) from where `goal` can be reached; elsewhere runs may go round in circles for ever."""
+    n = chain.shape[0]
+    ends = np.flatnonzero(goal)
+    entries = coo_array(chain)
+    rows, columns = np.append(entries.col, np.full(len(ends), n)), np.append(entries.row, ends)
+    backward = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n + 1, n + 1))
+    found = np.zeros(n + 1, bool)
+    found[breadth_first_order(backward, n, return_predecessors=False)] = True
+    return found[:n]
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -5,7 +5,8 @@ Three kinds say nothing about *why* a case ended as it did:
 * the events that the outcome was defined by, under whatever name;
 * what never comes before the case is decided: after the deciding event, or at the same moment;
 * where no event was named as deciding, what ends the cases of one outcome: all cases that have it end alike, and
-  nothing new happens after it. So a deciding event gives itself away when the outcome comes from an attribute.
+  nothing new happens after it. So a deciding event gives itself away when the outcome comes from an attribute. Of an
+  event that *all* cases of one outcome have and no other, it is enough that mostly nothing new happens after it.
 
 A step in the middle of the process is none of them, however well it separates good from bad.
 """
@@ -19,6 +20,7 @@ from waypost.logs.log import DECIDES, NEGATIVE, POSITIVE, TIME, EventLog
 
 ALIKE = 0.999  # share of the cases with an activity that must have the same outcome
 LATE = 0.95  # share of the cases with an activity in which it must come when nothing is open any more
+MOSTLY = 0.5  # the same for an activity that all cases of one outcome have and no other
 MOMENT = np.timedelta64(1, "s")  # what one click writes into a log within this time happens at once
 Ints = NDArray[np.int64]
 
@@ -44,12 +46,13 @@ def deciding_activities(log: EventLog, good: NDArray[np.bool_]) -> dict[str, str
             continue
         mine = kept == k
         cases = case[row[mine]]
-        if late[mine].mean() < LATE:
-            continue
         well = float(good[cases].mean())
-        if by_event[cases].mean() >= LATE:
+        alone = well in (0.0, 1.0) and len(cases) == int((good == bool(well)).sum())
+        if late[mine].mean() < (MOSTLY if alone else LATE):
+            continue
+        if by_event[cases].mean() >= LATE and late[mine].mean() >= LATE:
             why[name] = "comes only when the outcome is decided"
-        elif max(well, 1 - well) >= ALIKE:
+        elif max(well, 1 - well) >= ALIKE and by_event[cases].mean() < LATE:
             one, other = (POSITIVE, NEGATIVE) if well > 0.5 else (NEGATIVE, POSITIVE)
             why[name] = f"ends {one} cases: none that has it is {other}"
     return why

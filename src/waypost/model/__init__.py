@@ -1,13 +1,21 @@
-"""What an MDP, a strategy and an induced Markov chain are: immutable arrays, checked once."""
+"""What an MDP, a strategy, an induced chain and a product with an automaton are: immutable arrays, checked once."""
 
+from waypost.model.automaton import SEEN, Automaton
 from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
-from waypost.model.strategy import Strategy, induced_chain, one_hot
+from waypost.model.product import SILENT, TARGET, Letters, Product
+from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.valuations import StateNames, Variable
 
 __all__ = [
     "FINAL",
     "MDP",
+    "SEEN",
+    "SILENT",
+    "TARGET",
+    "Automaton",
+    "Letters",
+    "Product",
     "StateNames",
     "Strategy",
     "Target",
@@ -15,4 +23,7 @@ __all__ = [
     "describe_target",
     "induced_chain",
     "one_hot",
+    "stopped_chain",
+    "unfolded_chain",
+    "unfolded_start",
 ]

@@ -174,6 +174,37 @@ def induced_chain(mdp: MDP, probabilities: NDArray[np.float64]) -> csr_array:
     return chain
 
 
+def unfolded_chain(strategy: Strategy) -> csr_array:
+    """(M S, M S) Markov chain of a strategy with memory: state `s` in mode `m` is number ``m S + s``."""
+    n = strategy.mdp.n_states
+    size = strategy.memory * n
+    sources, goals, steps = [], [], []
+    for mode, probabilities in enumerate(strategy.modes):
+        part = induced_chain(strategy.mdp, probabilities).tocoo()
+        source, goal = part.coords
+        sources.append(mode * n + source)
+        goals.append(strategy.update[mode, goal] * n + goal)
+        steps.append(part.data)
+    places = np.concatenate(sources), np.concatenate(goals)
+    return csr_array((np.concatenate(steps), places), shape=(size, size))
+
+
+def unfolded_start(strategy: Strategy) -> NDArray[np.float64]:
+    """(M S,) where the runs of a strategy begin in its `unfolded_chain`, as a distribution."""
+    start = np.zeros(strategy.memory * strategy.mdp.n_states)
+    for mode, chance in strategy.starts:
+        start[mode * strategy.mdp.n_states + strategy.mdp.initial] += float(chance)
+    return start
+
+
+def stopped_chain(chain: csr_array, ends: NDArray[np.bool_]) -> csr_array:
+    """Chain whose `ends` are not left; no arrow of them remains, not even with probability 0."""
+    rows = chain.multiply((~ends)[:, None])
+    found = csr_array(rows)
+    found.eliminate_zeros()
+    return found
+
+
 def _updates(mdp: MDP, given: Mapping[str, Any]) -> NDArray[np.int64]:
     """(M, S) the mode after entering a state, from the changes given by name."""
     modes, changes = given["modes"], given["update"]

@@ -6,12 +6,14 @@ nothing, nor does a state that only tells whose turn it is, nor an activity that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
-from waypost.report.names import captions
+from waypost.report.names import addition, captions
 from waypost.report.view import turn_states
 from waypost.report.wording import count, percent, printable
 
@@ -134,30 +136,49 @@ def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
     )
 
 
+@dataclass(frozen=True)
+class _Told:
+    """A state, or the states that share a caption, with bounds by scope."""
+
+    name: Name
+    kind: Kind
+    bounds: Mapping[str, Bounds]
+
+
 def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
+    told = _entries(explanation)
+    first = _indispensable(explanation, told), _important(explanation, told)
+    return [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+
+
+def _entries(explanation: Explanation) -> list[_Told]:
+    """What is worth a sentence, most important first; what several states share has the bounds of passing any."""
     called, turns = captions(explanation.mdp), turn_states(explanation.mdp)
-    by_kind: dict[Kind, list[tuple[Name, int]]] = {}
-    seen = set()
+    shared, seen = Counter(called), set()
+    found = []
     for position in explanation.ranking.tolist():
         state = int(explanation.asked[position])
-        if turns[state] or called[state] in seen:
+        caption, kind = called[state], explanation.kinds[position]
+        if turns[state] or caption in seen or kind in {Kind.START, Kind.TARGET}:
             continue
-        seen.add(called[state])
-        name = Name(printable(called[state]), state=state)
-        by_kind.setdefault(explanation.kinds[position], []).append((name, position))
-    first, last = (
-        (_indispensable(explanation, by_kind), _important(explanation, by_kind)),
-        _avoided(explanation, by_kind),
-    )
-    return [finding for finding in (*first, *_open(explanation, by_kind), last) if finding]
+        bounds: Mapping[str, Bounds] = {name: part.at(position) for name, part in explanation.scopes.items()}
+        if caption in explanation.groups:
+            seen.add(caption)
+            bounds = explanation.groups[caption]
+            kind = kind_of(bounds[explanation.main_scope])
+        elif shared[caption] > 1:
+            caption = f"{caption} ({addition(caption, explanation.mdp.states[state])})"
+        found.append(_Told(Name(printable(caption), state=state), kind, bounds))
+    return found
 
 
-_ByKind = Mapping[Kind, Sequence[tuple[Name, int]]]
+def _names(told: Sequence[_Told], kind: Kind) -> list[Name]:
+    return [each.name for each in told if each.kind is kind]
 
 
-def _indispensable(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
-    names = [name for name, _ in by_kind.get(Kind.INDISPENSABLE, ())]
+def _indispensable(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    names = _names(told, Kind.INDISPENSABLE)
     if not names:
         return None
     target = printable(explanation.target)
@@ -167,29 +188,31 @@ def _indispensable(explanation: Explanation, by_kind: _ByKind) -> Finding | None
     )
 
 
-def _important(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
-    found = by_kind.get(Kind.IMPORTANT, ())
+def _important(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    found = [each for each in told if each.kind is Kind.IMPORTANT]
     if not found:
         return None
-    least = min(explanation.scopes[explanation.main_scope].at(p).lower for _, p in found[:NAMED])
+    least = min(each.bounds[explanation.main_scope].lower for each in found[:NAMED])
     runs = f"or more of the runs that reach {printable(explanation.target)} pass "
-    names = _listed([name for name, _ in found], "and")
+    names = _listed([each.name for each in found], "and")
     return Finding("important", percent(least), (runs, *names, ", whatever is done."))
 
 
-def _open(explanation: Explanation, by_kind: _ByKind) -> list[Finding]:
+def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
     """Tell of the steps that the best strategies need most, among those that could be done without."""
-    found = by_kind.get(Kind.OPTIONAL, ())
     if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
         return []
-    best, every = explanation.scopes["optimal"], explanation.scopes["all"]
-    needed = sorted(found, key=lambda entry: [-float(bound) for bound in best.at(entry[1])])[:OPEN]
-    told = []
-    for name, position in needed:
-        under = f" when the best is done; otherwise {_shares(every.at(position))}."
-        runs = f"of the runs that reach {printable(explanation.target)} pass "
-        told.append(Finding("optional", _shares(best.at(position)), (runs, name, under)))
-    return told
+    found = [each for each in told if each.kind is Kind.OPTIONAL]
+    found.sort(key=lambda each: [-float(bound) for bound in each.bounds["optimal"]])
+    runs = f"of the runs that reach {printable(explanation.target)} pass "
+    return [
+        Finding(
+            "optional",
+            _shares(each.bounds["optimal"]),
+            (runs, each.name, f" when the best is done; otherwise {_shares(each.bounds['all'])}."),
+        )
+        for each in found[:OPEN]
+    ]
 
 
 def _shares(bounds: Bounds) -> str:
@@ -198,8 +221,8 @@ def _shares(bounds: Bounds) -> str:
     return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
-def _avoided(explanation: Explanation, by_kind: _ByKind) -> Finding | None:
-    names = [name for name, _ in by_kind.get(Kind.DETRIMENTAL, ()) if not _says_no_more(name.text)]
+def _avoided(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    names = [name for name in _names(told, Kind.DETRIMENTAL) if not _says_no_more(name.text)]
     if not names:
         return None
     target = printable(explanation.target)

@@ -18,7 +18,6 @@ import numpy as np
 from waypost.errors import ModelError
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
-from waypost.logs.log import POSITIVE
 from waypost.report import story as words
 from waypost.report.findings import Name, findings
 from waypost.report.names import labels_by_state
@@ -112,7 +111,8 @@ def _part(explanation: Explanation, summary: Summary, positions: Mapping[str, in
     story = explanation.log
     found = findings(explanation)
     states = explanation.mdp.states
-    named = {part.state for finding in found for part in finding.parts if isinstance(part, Name)} - {None}
+    names = [part for finding in found for part in finding.parts if isinstance(part, Name)]
+    named = {name.state for name in names if name.state is not None}
     part = {
         "summary": summary,
         "title": summary.title,
@@ -190,7 +190,7 @@ def _log_part(story: Story) -> dict[str, Any]:
 
 
 def wanted_end(story: Story) -> str:
-    """What good cases reach, in the words of whoever asked: the events that decide that a case is good.
+    """What good cases reach, in the log's words: the events that decide that a case is good.
 
     >>> from waypost.logs import EventLog
     >>> from waypost.story import explain_log
@@ -198,7 +198,5 @@ def wanted_end(story: Story) -> str:
     >>> wanted_end(explain_log(log, positive="pay").log)
     "'pay'"
     """
-    if story.positive != repr(POSITIVE):
-        return story.positive
     deciding = [a.name for a in story.defining if str(a.defines_outcome).startswith("decides that a case is positive")]
     return " or ".join(map(repr, deciding[:3])) or "a good end"

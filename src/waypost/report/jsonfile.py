@@ -50,12 +50,13 @@ def _document(explanation: Explanation) -> dict[str, Any]:
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
         "initial": mdp.states[mdp.initial],
-        "reachability": _numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
+        "reachability": numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
         "states": [
             {
                 "name": mdp.states[s],
                 "labels": list(mdp.labels_of(int(s))),
-                **{name: _numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
+                **_whatifs(explanation, k),
             }
             for k, s in enumerate(explanation.asked)
         ],
@@ -69,14 +70,14 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
         "format": FORMAT,
         "target": explanation.targets[0],
         "initial": states.get("initial", explanation.mdp.states[explanation.mdp.initial]),
-        "reachability": _numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
+        "reachability": numbers(min=explanation.reachability.lower, max=explanation.reachability.upper),
         "states": states["states"],
         "activities": [
             {
                 "name": score.name,
                 **{name: getattr(score, name) for name in COUNTED},
                 "defines_outcome": score.defines_outcome is not None,
-                **{scope: _numbers(**bounds._asdict()) for scope, bounds in score.bounds.items()},
+                **{scope: numbers(**bounds._asdict()) for scope, bounds in score.bounds.items()},
             }
             for score in story.activities
         ],
@@ -88,11 +89,22 @@ def paths_to_json(answers: Sequence[PathImportance]) -> str:
     """Importance of one path in one or several scopes, as a JSON document."""
     first = answers[0]
     document: dict[str, Any] = {"format": FORMAT, "target": first.target, "path": list(first.path)}
-    document |= {answer.scope: _numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
-    document["reachability"] = _numbers(max=first.reachability, following=first.reachability_following)
+    document |= {answer.scope: numbers(lower=answer.lower, upper=answer.upper) for answer in answers}
+    document["reachability"] = numbers(max=first.reachability, following=first.reachability_following)
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def _numbers(**numbers: Number) -> dict[str, float | str]:
+def _whatifs(explanation: Explanation, k: int) -> dict[str, Any]:
+    """Success after and without a state, where it is known."""
+    known = explanation.whatifs
+    if known is None:
+        return {}
+    return {
+        "after": numbers(lower=known.after_lower[k], upper=known.after_upper[k]),
+        **numbers(without=known.without[k]),
+    }
+
+
+def numbers(**numbers: Number) -> dict[str, float | str]:
     """Numbers as JSON has them, fractions as text."""
     return {name: str(x) if isinstance(x, Fraction) else float(x) for name, x in numbers.items()}

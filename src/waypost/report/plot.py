@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -42,6 +44,7 @@ def plot_graph(
     scope: str | None = None,
     colour: Colour = "upper",
     strategy: Strategy | None = None,
+    run: Sequence[str] = (),
     top: int = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
@@ -59,6 +62,8 @@ def plot_graph(
         The "lower" or "upper" bound, or their distance, "width".
     strategy
         Arrows are drawn by their probability under it: a witness, say, or what was observed.
+    run
+        State, action, state, ...: instead, the arrows of this run stand out.
     top
         States to show, most important first.
     theme, direction, engine
@@ -83,8 +88,11 @@ def plot_graph(
     colours = palette(theme)
     figure, axis = _canvas(layout, colours)
     sheet = _Sheet(axis, explanation, scope, colour, colours)
+    followed = {(explanation.mdp.state(s), explanation.mdp.state(y)) for s, y in pairwise(run[::2])}
     for edge, curve in zip(edges, layout.curves, strict=True):
-        sheet.edge(edge, curve, _taken(strategy, edge) if strategy and not edge.hidden else None, len(edges) <= 40)
+        weight = _taken(strategy, edge) if strategy and not edge.hidden else None
+        weight = float((edge.source, edge.target) in followed) if followed else weight
+        sheet.edge(edge, curve, weight, len(edges) <= 40)
     for state, size, centre in zip(view.states, sizes, layout.centres, strict=True):
         sheet.node(state, size, centre)
     sheet.legend(figure)

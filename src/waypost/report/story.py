@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.results import Explanation
 from waypost.report.text import Item, Section, Summary
-from waypost.report.wording import SCOPE_TITLES, count, percent, printable, span
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
 FINDINGS = 5
 CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
@@ -22,7 +25,8 @@ AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases"
 
 def lead(story: Story) -> str:
     """How many cases end well."""
-    return f"{story.good:,} of {count(story.cases, 'case')} end well ({percent(story.success)}): {story.positive}."
+    how = f": {story.positive}" if story.positive else ""
+    return f"{story.good:,} of {count(story.cases, 'case')} end well ({percent(story.success)}){how}."
 
 
 def headings(story: Story) -> tuple[str, ...]:
@@ -35,9 +39,35 @@ def headings(story: Story) -> tuple[str, ...]:
 def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """What a table says of an activity."""
     model = (share(score.observed),) if shows_model(story) else ()
-    scopes = (span(score.bounds[scope]) + MARK * (scope in score.on_few) for scope in story.scopes)
-    after, without = share(score.success_after), share(score.success_without)
-    return (percent(score.good_share), percent(score.bad_share), *model, *scopes, after, without, f"{score.cases:,}")
+    scopes = (_bounds(score, scope) for scope in story.scopes)
+    good, bad = _sure(score, "good_share"), _sure(score, "bad_share")
+    return (
+        good,
+        bad,
+        *model,
+        *scopes,
+        _sure(score, "success_after"),
+        _sure(score, "success_without"),
+        f"{score.cases:,}",
+    )
+
+
+def _sure(score: ActivityScore, part: str) -> str:
+    """Write a share, with its interval where cases were drawn again."""
+    told = share(getattr(score, part))
+    if part not in score.intervals:
+        return told
+    low, high = (share(end).removesuffix(" %") for end in score.intervals[part])
+    return f"{told} ({low} to {high})"
+
+
+def _bounds(score: ActivityScore, scope: str) -> str:
+    """Write bounds, a mark where few cases bear them, and the interval both lie in where cases were drawn again."""
+    told = span(score.bounds[scope]) + MARK * (scope in score.on_few)
+    if f"{scope}_lower" not in score.intervals:
+        return told
+    low, high = score.intervals[f"{scope}_lower"][0], score.intervals[f"{scope}_upper"][1]
+    return f"{told} ({number(low)} to {number(high)})"
 
 
 def shows_model(story: Story) -> bool:
@@ -46,28 +76,71 @@ def shows_model(story: Story) -> bool:
 
 
 def share(value: float | None) -> str:
-    """Write a share, or that there is none."""
-    return "-" if value is None else percent(value)
+    """Write a share for a table, or that there is none.
+
+    >>> share(0.25), share(None), share(0.0001)
+    ('25 %', '-', '<0.1 %')
+    """
+    return "-" if value is None else percent(value).replace("less than ", "<").replace("more than ", ">")
 
 
 def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
     """What separates good from bad, in sentences; what few cases may have made by chance is left out."""
-    told = [_finding(a) for a in story.ranked if a.certain >= CLEAR][:most]
+    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
+    stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
+    told = []
+    if len(stages) > 1:
+        told.append(_stages(stages))
+        clear = [group for group in clear if group not in stages]
+    told += [_finding(group) for group in clear][: most - len(told)]
     if not told:
-        return ("No activity separates good cases from bad ones by more than chance would do.",)
+        told.append("No activity separates good cases from bad ones by more than chance would do.")
     same = [a for a in story.ranked if a.good_share > 0.95 and a.bad_share > 0.95]
     if same and len(told) < most:
-        names = ", ".join(printable(a.name) for a in same[:3]) + (" ..." if len(same) > 3 else "")
-        told.append(f"Nearly all cases, good and bad, pass {names}: that explains nothing.")
+        told.append(f"Nearly all cases, good and bad, pass {_names(same)}: that explains nothing.")
     waited = _waiting(story)
     return (*told, *([waited] if waited else []))
 
 
-def _finding(score: ActivityScore) -> str:
-    name, well = printable(score.name), score.separation > 0
+def _alike(scores: Sequence[ActivityScore]) -> list[list[ActivityScore]]:
+    """Activities that equally many good and bad cases have, together, in the order given."""
+    groups: dict[tuple[int, int], list[ActivityScore]] = {}
+    for score in scores:
+        groups.setdefault((score.good_cases, score.bad_cases), []).append(score)
+    return list(groups.values())
+
+
+def _names(group: Sequence[ActivityScore], most: int = 3) -> str:
+    """Names of some activities; of many, the first ones."""
+    more = f" and {len(group) - most} more" if len(group) > most else ""
+    return ", ".join(printable(score.name) for score in group[:most]) + more
+
+
+def _stages(groups: Sequence[Sequence[ActivityScore]]) -> str:
+    """Say which steps all good cases pass, and before which of them most of the others are lost."""
+    shares = [1.0, *(group[0].bad_share for group in groups)]
+    lost = [before - after for before, after in pairwise(shares)]
+    worst = max(range(len(lost)), key=lost.__getitem__)
+    passed = "; ".join(f"{_names(group)} ({percent(group[0].bad_share)})" for group in groups)
+    where = f"before {printable(groups[worst][0].name)}"
+    where = (
+        where
+        if worst == 0
+        else f"between {printable(groups[worst - 1][0].name)} and {printable(groups[worst][0].name)}"
+    )
+    return (
+        f"All cases that succeed pass these; in brackets, how many of those that fail get there: {passed}. "
+        f"Most are lost {where}: {percent(lost[worst])} of the cases that fail."
+    )
+
+
+def _finding(group: Sequence[ActivityScore]) -> str:
+    score = group[0]
+    also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
-    (most, more), (least, less) = sides if well else sides[::-1]
-    told = f"{percent(more)} of the cases {most} pass {name}, {percent(less)} of those {least} (n = {score.cases:,})"
+    (most, more), (least, less) = sides if score.separation > 0 else sides[::-1]
+    passed = f"pass {printable(score.name)}{also}"
+    told = f"{percent(more)} of the cases {most} {passed}, {percent(less)} of those {least} (n = {score.cases:,})"
     if score.success_after is None or score.success_without is None:
         return f"{told}."
     return f"{told}: {percent(score.success_after)} succeed with it, {percent(score.success_without)} without."

@@ -13,8 +13,9 @@ from rich.text import Text
 
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
-from waypost.report import story as words
+from waypost.report import story as told
 from waypost.report.names import labels_by_state
+from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
 NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
@@ -39,6 +40,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
+    for sentence in whatif_words(explanation):
+        console.print(Text(sentence))
     ties = {tie for part in explanation.scopes.values() for tie in part.ties}
     if ties:
         console.print(
@@ -48,12 +51,12 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
 
 def _print_story(explanation: Explanation, story: Story, top: int, console: Console) -> None:
     """Print what separates good cases from bad ones, what defines the outcome, and how far to trust it."""
-    console.print(Text(words.lead(story)))
+    console.print(Text(told.lead(story)))
     lines = []
     for score in story.ranked[:top]:
         style = "" if score.certain > 0 else "dim"  # few cases may have made the difference
-        lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in words.cells(story, score))])
-    head = ["activity", *words.headings(story)]
+        lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in told.cells(story, score))])
+    head = ["activity", *told.headings(story)]
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
     left = len(story.ranked) - top
     if left > 0:
@@ -61,11 +64,11 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
         console.print(Text(f"and {many}; --top {len(story.ranked)} shows all"))
     if story.defining:
         console.print(Text("These are the outcome or come after it, and explain nothing:"))
-        _list(console, words.defining(story))
+        _list(console, told.defining(story))
     console.print()
-    _list(console, words.findings(story))
+    _list(console, told.findings(story))
     console.print()
-    for sentence in (*words.control(story, words.reached(explanation)), *words.trust(story)):
+    for sentence in (*told.control(story, told.reached(explanation)), *told.trust(story)):
         console.print(Text(sentence))
 
 
@@ -96,12 +99,14 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
             names.append(Text(printable(", ".join(labels[state])), style="dim"))
         kind_name = Text("to avoid" if kind is Kind.DETRIMENTAL else kind.value, style=style)
         lines.append([*names, kind_name, *(span(bounds, cell) for bounds in explanation.at(k).values())])
+        if explanation.whatifs is not None:
+            lines[-1] += whatif_cells(explanation.whatifs, k)
     return fitted_table(
         console or Console(width=1000),
-        [*head, *(SCOPE_TITLES[part] for part in explanation.parts)],
+        [*head, *(SCOPE_TITLES[part] for part in explanation.parts), *([] if explanation.whatifs is None else WHAT_IF)],
         lines,
         names=len(head) - 1,
-        whole=1,
+        words=1,
         box=box.SIMPLE_HEAD,
         header_style="dim",
     )
@@ -113,24 +118,24 @@ def fitted_table(
     lines: Iterable[Sequence[str | Text]],
     *,
     names: int = 1,
-    whole: int = 0,
+    words: int = 0,
     **look: Any,
 ) -> Table:
-    """Table of columns of `names`, which wrap, then of `whole` words and of numbers, which stay whole.
+    """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
 
-    Where that leaves the names too little room, those words wrap as well, intervals take two lines, and the frame goes.
+    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes.
     """
     cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
     wide = Table(title_justify="left", **look)
     narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
     for k, heading in enumerate(head):
-        how: Any = {"justify": "left" if k < names + whole else "right", "overflow": "fold"}
+        how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
         wide.add_column(heading, no_wrap=k >= names, min_width=NAME if k < names else None, **how)
         parts = [
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        narrow.add_column(heading, width=None if k < names + whole else max(map(len, parts)), **how)
+        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)

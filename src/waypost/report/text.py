@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
 from waypost.report.names import addition, captions, group_by_label
-from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, share, span
 
 _WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
 
@@ -208,7 +208,7 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tu
         under = {"all": ", depending on the strategy", "optimal": " under a best strategy"}
         sentences.append(
             f"{span(bounds)} for {printable(entry.name)} means: of the runs that reach {target}, "
-            f"{_share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
+            f"{share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
         )
     if any(entry.states > 1 for entry in entries):
         sentences.append(
@@ -217,11 +217,6 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tu
             else "Where several states share a label, the numbers run from their least to their greatest bound."
         )
     return tuple(sentences)
-
-
-def _share(bounds: Bounds) -> str:
-    low, high = percent(bounds.lower), percent(bounds.upper)
-    return high if low == high else f"{low} to {high}"
 
 
 def as_text(summary: Summary, width: int = 44) -> str:
@@ -280,8 +275,8 @@ def escape_markdown(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]#|!~$@" else c for c in text)
 
 
-def path_summary(result: PathImportance) -> str:
-    """Say in words how important a path is.
+def path_summary(result: PathImportance, as_run: str | None = None) -> str:
+    """Say in words how important a path is; `as_run` says what the given strategy is.
 
     >>> from waypost import path_importance
     >>> from waypost.cases import loan
@@ -296,11 +291,11 @@ def path_summary(result: PathImportance) -> str:
     under = {
         "all": "under a strategy that follows this path's actions",
         "optimal": "under a best strategy that follows this path's actions",
-        "strategy": "under the given strategy",
+        "strategy": as_run or "under the given strategy",
     }[result.scope]
     lines = [
         f"The path {path} has importance {span(bounds)} for reaching {target}.",
-        f"Of the runs that reach {target} {under}, {_share(bounds)} follow the path.",
+        f"Of the runs that reach {target} {under}, {share(bounds)} follow the path.",
     ]
     if result.scope != "strategy":
         following, best = number(result.reachability_following), number(result.reachability)

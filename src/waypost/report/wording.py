@@ -73,6 +73,15 @@ def percent(value: Number) -> str:
     return f"{shown} %"
 
 
+def share(bounds: Bounds) -> str:
+    """Bounds as shares of runs, in words.
+
+    >>> share(Bounds(0.0, 0.95)), share(Bounds(0.5, 0.5))
+    ('0 % to 95 %', '50 %')
+    """
+    return span(bounds, percent)
+
+
 def count(n: int, noun: str) -> str:
     """Count with its noun.
 

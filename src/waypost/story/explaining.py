@@ -6,9 +6,9 @@ nobody chooses the model is a chain: one number per activity, and no strategy is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -24,9 +24,11 @@ from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
 from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map
 from waypost.logs.log import POSITIVE
-from waypost.logs.traces import log_of_traces, written
-from waypost.model import MDP, Strategy, induced_chain
+from waypost.logs.traces import ENVIRONMENT, log_of_traces, steps_of, written
+from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.story.graph import activity_graph
+from waypost.uncertainty.bootstrap import Resampled, bootstrap
+from waypost.uncertainty.shares import share_intervals
 from waypost.uncertainty.support import (
     Supported,
     best_with_and_without,
@@ -53,6 +55,8 @@ def explain_log(
     activities: Iterable[str] | None = None,
     by_state: bool = False,
     learned: Learned | None = None,
+    resamples: int = 0,
+    seed: int = 1,
     progress: Progress | None = None,
 ) -> Explanation:
     """Explanation of a log, activity by activity: what good cases have that bad ones lack.
@@ -77,6 +81,8 @@ def explain_log(
         Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
     learned
         The model, where it was learned already.
+    resamples, seed
+        How often to draw the cases again, for 95 % intervals of shares and bounds.
     progress
         Told how far learning is.
 
@@ -106,8 +112,11 @@ def explain_log(
     learned = learned or ready.learn_fitting(progress)
     states = activity_states(learned.mdp, log, naming=ready.naming)
     scopes = [scope] if isinstance(scope, str | Strategy) else list(scope)
-    chosen = _Chosen(learned.mdp, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen)
+    chosen = _Chosen(learned.mdp, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen, states)
     scores = [chosen.score(c, states[c.name], learned, ready) for c in counted.activities if c.name in set(wanted)]
+    doubts: tuple[str, ...] = ()
+    if resamples:
+        scores, doubts = with_intervals(scores, chosen, log, ready, learned.eps, resamples, seed)
     detailed = by_state and (chosen.questions or learned.mdp.n_states <= SMALL)
     strategies = [each for each in scopes if not isinstance(each, Strategy)]
     detail = explain(chosen.mdp, target=POSITIVE, scope=strategies) if detailed and strategies else None
@@ -118,7 +127,7 @@ def explain_log(
         activities=tuple(scores),
         fit=_fit(learned),
         process_map=process_map(log),
-        notes=(*chosen.notes, *_few(counted)),
+        notes=(*chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
         by_state=detail,
     )
     return by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
@@ -126,7 +135,7 @@ def explain_log(
 
 def _said(positive: str | Sequence[str] | None) -> str:
     names = [] if positive is None else [positive] if isinstance(positive, str) else list(positive)
-    return " or ".join(map(repr, names)) or "'positive'"
+    return "with " + " or ".join(map(repr, names)) if names else ""
 
 
 def _ready(
@@ -141,10 +150,11 @@ def _ready(
 class _Chosen:
     """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
 
-    def __init__(self, whole: MDP, scopes: Sequence[Scope], min_seen: int) -> None:
+    def __init__(self, whole: MDP, scopes: Sequence[Scope], min_seen: int, activities: Mapping[str, States]) -> None:
         self.notes: tuple[str, ...] = ()
         self.questions: dict[str, Question] = {}
         self.mdp = whole
+        self.min_seen = min_seen
         if (np.diff(whole.first_choice) > 1).any():
             found = supported(whole, min_seen)
             self.mdp = found.mdp
@@ -155,7 +165,7 @@ class _Chosen:
                 self.questions[question.scope_name] = question
             least, most = (float(part.values[base.start]) for part in (base.model.min, base.model.max))
             self.reachability = Bounds(least, most)
-            self.notes = (*_left_out(whole, found), *_idling(base))
+            self.notes = (*_left_out(whole, found), *_idling(base, activities))
         else:
             target = whole.labels[POSITIVE]
             chain = induced_chain(whole, observed_strategy(whole).modes[0])
@@ -187,6 +197,42 @@ class _Chosen:
         )
 
 
+def with_intervals(
+    scores: Sequence[ActivityScore],
+    chosen: _Chosen,
+    log: EventLog,
+    ready: Prepared,
+    eps: float,
+    resamples: int,
+    seed: int,
+) -> tuple[list[ActivityScore], tuple[str, ...]]:
+    """Scores with the intervals of their shares and bounds, and why an interval may exclude its own bound."""
+    shares = share_intervals(log, resamples=resamples, seed=seed)
+    drawn: dict[str, Resampled] = {}
+    wanted = [name for name in chosen.questions if name in ("all", "optimal")]
+    if wanted:
+        drawn = bootstrap(
+            ready.traces,
+            target=POSITIVE,
+            resamples=resamples,
+            seed=seed,
+            eps=eps,
+            scopes=cast("Any", wanted),
+            match="label",
+            min_seen=chosen.min_seen,
+        )
+    found = []
+    for score in scores:
+        ends = dict(shares[score.name])
+        for scope, one in drawn.items():
+            row = one.names.index(written(score.name, ready.naming))
+            ends |= {f"{scope}_lower": tuple(one.lower[row].tolist()), f"{scope}_upper": tuple(one.upper[row].tolist())}
+        found.append(replace(score, intervals=ends))
+    names = {written(score.name, ready.naming) for score in scores}
+    reasons = {name: why for one in drawn.values() for name, why in one.excluded().items() if name in names}
+    return found, tuple(f"the interval of {name!r} leaves out its own bound: {why}" for name, why in reasons.items())
+
+
 def _same(model: float | None, log: float) -> float | None:
     """Number of the model, written as in the log where rounding alone is between them."""
     return log if model is not None and abs(model - log) < SAME else model
@@ -200,27 +246,38 @@ def _left_out(whole: MDP, found: Supported) -> tuple[str, ...]:
     return () if told is None else (told,)
 
 
-def _idling(question: Question) -> tuple[str, ...]:
+def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, ...]:
     """Explain "0 at worst" where a strategy may go round in circles for ever."""
     if question.model.min.values[question.start] > 0:
         return ()
     graph = Graph.of(question.mdp)
-    final = np.asarray([action == "(final)" for action in question.mdp.actions])
+    final = np.asarray([action == FINAL for action in question.mdp.actions])
     number, _ = end_components(graph, inside=~question.target_states, enabled=~final)
     start = np.arange(graph.n_states) == question.start
-    circling = np.flatnonzero((number >= 0) & reachable(graph, start, enabled=question.enabled))
-    if not len(circling):
+    circling = (number >= 0) & reachable(graph, start, enabled=question.enabled)
+    named = [name for name, states in activities.items() if (states & circling).any()]
+    if not named:
         return ()
-    labels = [name for name, holds in question.mdp.labels.items() if holds[circling].any() and " after " not in name]
-    told = ", ".join(map(repr, labels[:4])) + (" ..." if len(labels) > 4 else "")
-    return (f"0 at worst is a strategy that goes round in circles for ever ({told}); no case of the log does that",)
+    told = ", ".join(map(repr, named[:4])) + (" ..." if len(named) > 4 else "")
+    return (f"at worst is 0 because strategies may go round in circles for ever ({told}), which no case does",)
 
 
 def _on_few(question: Question, states: States) -> bool:
     """Whether one of the bounds hangs on choices that few cases took."""
-    if isinstance(question.scope, Strategy):
+    least, most = bounds(question, states)
+    if isinstance(question.scope, Strategy) or least == 1 or most == 0:  # that the graph alone decides
         return False
     return any(share_resting_on_few(witness(question, states, side), question.target_states) > HANGS for side in SIDES)
+
+
+def _no_choice(chosen: _Chosen, ready: Prepared) -> tuple[str, ...]:
+    """Tell of people who choose and never have an alternative."""
+    acting = any(given != ENVIRONMENT for trace in ready.traces for given, _ in steps_of(trace))
+    if chosen.questions or not acting:
+        return ()
+    return (
+        "whoever chooses has never more than one thing to choose; name the events that are alternatives (--choosing)",
+    )
 
 
 def _few(counted: Contrasts) -> tuple[str, ...]:

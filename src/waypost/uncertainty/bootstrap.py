@@ -25,6 +25,7 @@ from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.logs.traces import Trace
 from waypost.model import MDP, Target
+from waypost.uncertainty.support import supported
 
 Match = Literal["history", "label"]
 ScopeName = Literal["all", "optimal"]
@@ -93,13 +94,14 @@ def bootstrap(
     scopes: Sequence[ScopeName] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
+    min_seen: int = 1,
     workers: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Resampled]:
     """Confidence intervals for the bounds of importance, by scope.
 
     The same seed gives the same intervals, with any number of `workers` (processes; one per processor by default).
-    `progress` is called with the number of resamples done.
+    `progress` is called with the number of resamples done. Strategies may use only choices seen `min_seen` times.
 
     >>> from waypost.learn import prepare
     >>> from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
@@ -119,7 +121,7 @@ def bootstrap(
     whole, eps = learned.mdp, learned.eps
     histories = access_histories(whole) if match == "history" else list(whole.labels)
     asked = target if isinstance(target, str) else tuple(target)
-    ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories)
+    ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories, min_seen=min_seen)
     measured = ask(whole)
     job = partial(_resample, list(traces), eps, seed, ask)
     found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
@@ -163,9 +165,10 @@ def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
 
 
 def _bounds(
-    mdp: MDP, *, target: Target, scopes: Sequence[ScopeName], wanted: Sequence[History | str | None]
+    mdp: MDP, *, target: Target, scopes: Sequence[ScopeName], wanted: Sequence[History | str | None], min_seen: int
 ) -> NDArray[np.float64]:
     """(scopes, n, 2) bounds of the wanted states or labels in one model; nan where it has no such state."""
+    mdp = supported(mdp, min_seen).mdp if min_seen > 1 else mdp
     table = np.full((len(scopes), len(wanted), 2), np.nan)
     if wanted and isinstance(wanted[0], str):
         groups: Mapping[str, str] = {label: label for label in wanted if isinstance(label, str) and label in mdp.labels}

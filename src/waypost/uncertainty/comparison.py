@@ -10,14 +10,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from waypost.logs.contrast import Contrasts, contrast, good_cases, presence
+from waypost.logs.contrast import Contrasts, contrast
 from waypost.logs.log import EventLog
+from waypost.uncertainty.shares import LEVEL, Floats, drawn_shares, measured_shares
 
 DRAWS = 1000
-LEVEL = 0.95
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -118,8 +116,8 @@ def compare_logs(before: EventLog, after: EventLog, *, seed: int = 1, draws: int
     counted = tuple(contrast(log) for log in logs)
     names = tuple(dict.fromkeys(name for log in logs for name in log.activities()))
     random = np.random.default_rng(seed)
-    drawn = [_drawn(log, names, random, draws) for log in logs]
-    measured = [_measured(log, names) for log in logs]
+    drawn = [drawn_shares(log, names, random, draws) for log in logs]
+    measured = [measured_shares(log, names) for log in logs]
     rows = []
     for k, name in enumerate(names):
         changes = {
@@ -135,44 +133,6 @@ def compare_logs(before: EventLog, after: EventLog, *, seed: int = 1, draws: int
 
 def _why(counted: tuple[Contrasts, ...], name: str) -> str | None:
     return next((c.defines_outcome for found in counted for c in found.defining if c.name == name), None)
-
-
-def _patterns(log: EventLog, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
-    """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are."""
-    there, present = presence(log)
-    rows = np.zeros((log.n_cases, len(names) + 1), bool)
-    rows[:, [names.index(name) for name in there]] = present
-    rows[:, -1] = good_cases(log)
-    kinds, counts = np.unique(rows, axis=0, return_counts=True)
-    return kinds[:, :-1], kinds[:, -1], counts.astype(float)
-
-
-def _measured(log: EventLog, names: tuple[str, ...]) -> dict[str, Floats]:
-    present, good, counts = _patterns(log, names)
-    return {part: values[0] for part, values in _shares(present, good, counts[None, :]).items()}
-
-
-def _drawn(log: EventLog, names: tuple[str, ...], random: np.random.Generator, draws: int) -> dict[str, Floats]:
-    """Shares in as many resamples: drawing cases is drawing how often each kind of case comes."""
-    present, good, counts = _patterns(log, names)
-    weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)
-    return _shares(present, good, weights)
-
-
-def _shares(present: NDArray[np.bool_], good: NDArray[np.bool_], weights: Floats) -> dict[str, Floats]:
-    """(draws, activities) every share, for cases that come as often as `weights` says."""
-    all_cases, well = weights.sum(axis=1, keepdims=True), weights[:, good].sum(axis=1, keepdims=True)
-    with_it, with_good = weights @ present.astype(float), weights[:, good] @ present[good].astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        good_share, bad_share = with_good / well, (with_it - with_good) / (all_cases - well)
-        return {
-            "success": well / all_cases,
-            "share": with_it / all_cases,
-            "good_share": good_share,
-            "bad_share": bad_share,
-            "separation": good_share - bad_share,
-            "success_after": with_good / with_it,
-        }
 
 
 def _change(before: float, after: float, drawn_before: Floats, drawn_after: Floats) -> Change:

@@ -33,8 +33,8 @@ class Shared:
 
 
 def data_folder(given: str | None = None) -> Path:
-    """Where the models are that are not part of the project: as told, or WAYPOST_DATA, or beside the checkout."""
-    return Path(given or os.environ.get("WAYPOST_DATA") or Path("..", "shared", "data"))
+    """Where the models are that are not part of the project: as told, or WAYPOST_DATA, or here."""
+    return Path(given or os.environ.get("WAYPOST_DATA") or ".")
 
 
 def find_model(name: str, folder: Path) -> Path | None:

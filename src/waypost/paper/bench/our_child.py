@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import waypost
 from waypost.cases import epidemic
 from waypost.graph.compiled import eagerly
@@ -38,7 +40,7 @@ def best_time(work: Callable[[], Any], enough: float) -> tuple[float, Any]:
 
 
 def do(mdp: MDP, work: dict[str, Any], enough: float) -> dict[str, Any]:
-    """Do one piece of work: ``states``, ``one``, ``path`` or ``reachability``; answer with the time and the numbers."""
+    """Do one piece of work, of the ``kind`` it says; answer with the time and the numbers."""
     target, scope = work["target"], work.get("scope", "all")
     match work["kind"]:
         case "states":
@@ -49,6 +51,9 @@ def do(mdp: MDP, work: dict[str, Any], enough: float) -> dict[str, Any]:
             )
             shown = work.get("shown", range(len(found.lower)))
             bounds = [[float(found.lower[k]), float(found.upper[k])] for k in shown]
+        case "choices":
+            seconds, found = best_time(lambda: waypost.choice_importance(mdp, target=target, scope=scope), enough)
+            bounds = np.column_stack([found.lower, found.upper]).tolist()
         case "one":  # states asked about one at a time; the mean counts
             times, bounds = [], []
             for s in work["shown"]:

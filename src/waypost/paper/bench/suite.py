@@ -27,6 +27,7 @@ QUICK = ("GrepS", "BPIC12", "spotify1000", "epidemic", "synthetic")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SHAPES: tuple[Shape, ...] = ("few", "many")
 ALL_STATES = "all states, both bounds, scope all"
+ALL_CHOICES = "all choices, both bounds, scope all"
 Tell = Callable[[str], None]
 
 
@@ -54,7 +55,7 @@ class Plan:
 
 def names() -> list[str]:
     """Everything there is to run, in order."""
-    return [*SMALL, *SAMPLES, "spotify10000-optimal", "epidemic", "synthetic"]
+    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "synthetic"]
 
 
 def chosen(plan: Plan) -> list[str]:
@@ -109,8 +110,8 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
 
 
 def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
-    special = {"spotify10000-optimal": _optimal, "epidemic": _epidemics, "synthetic": _synthetics}
-    return special.get(name, _case_study)
+    special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics}
+    return {**special, "synthetic": _synthetics}.get(name, _case_study)
 
 
 def _case_study(name: str, plan: Plan) -> Iterator[Row | str]:
@@ -159,6 +160,19 @@ def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
             unanswered=len(answers.unanswered),
             **_compared([answers.values[0]], [bounds[1][0][0]]),
         )
+
+
+def _choices(_name: str, plan: Plan) -> Iterator[Row | str]:
+    """Both bounds of every choice of the published models, beside our own time for all their states."""
+    for model in SMALL:
+        source = find_model(model, plan.data)
+        if source is None:
+            yield _missing(model, plan)
+            continue
+        works = [{"kind": kind, "target": "positive", "scope": "all"} for kind in ("states", "choices")]
+        rows, bounds = _ours(plan, {"model": str(source), "works": works}, model, [ALL_STATES, ALL_CHOICES])
+        times = rows[1].ours.seconds / rows[0].ours.seconds
+        yield replace(rows[1], note=f"{len(bounds[1])} choices; {times:.2g} times the time of all states")
 
 
 def _epidemics(name: str, plan: Plan) -> Iterator[Row | str]:

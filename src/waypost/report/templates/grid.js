@@ -43,11 +43,15 @@ function gridPicture(page, room) {
 function fieldDrawing(page, state, { w, h, size, note, word }) {
   const made = [];
   const mark = [state === page.data.initial ? "▶" : page.isTarget(state) ? "◎" : "", word].filter(Boolean).join(" ");
-  for (const [dx, dy, p] of page.headings(state)) {
-    const [cx, cy] = [w / 2, h / 2 - (note ? 3 : 0)];
+  const arrow = ([dx, dy, p], other) => {
+    const [cx, cy] = [w / 2 + (other ? 9 * Math.abs(dy) : 0), h / 2 - (note ? 3 : 0) + (other ? 9 * Math.abs(dx) : 0)];
     const r = Math.min(w, h) * .26;
-    made.push(element("path", { class: "heading", d: `M${cx - dx * r} ${cy - dy * r}L${cx + dx * r} ${cy + dy * r}`, "marker-end": "url(#tip)", style: `stroke-width:${(1.2 + 2 * p).toFixed(1)}` }));
-  }
+    made.push(element("path", { class: other ? "heading other" : "heading", d: `M${cx - dx * r} ${cy - dy * r}L${cx + dx * r} ${cy + dy * r}`, "marker-end": "url(#tip)", style: `stroke-width:${(1.2 + 2 * p).toFixed(1)}` }));
+  };
+  const own = page.headings(state, page.strategyNow);
+  own.forEach((way) => arrow(way, false));
+  const same = (a) => own.some((b) => a[0] === b[0] && a[1] === b[1]);
+  page.headings(state, page.strategyOther).filter((way) => !same(way)).forEach((way) => arrow(way, true));
   if (mark) made.push(element("text", { class: "mark", x: 4, y: size + 1, style: `font-size:${size.toFixed(1)}px` }, mark));
   if (note) made.push(element("text", { class: "note", x: w / 2, y: h - 5, style: `font-size:${size.toFixed(1)}px` }, note));
   return made;

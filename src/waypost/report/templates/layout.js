@@ -70,19 +70,44 @@ function laid(boxes, arrows, rankdir) {
   const nodes = boxes.map((box) => { const { x, y } = graph.node(String(box.key)); return { ...box, x, y }; });
   const at = new Map(nodes.map((node) => [node.key, node]));
   const edges = arrows.map((arrow, i) => {
-    if (arrow.s === arrow.t) return { ...arrow, ...loop(at.get(arrow.s), arrow) };
+    if (arrow.s === arrow.t) return { ...arrow, ...loop(at.get(arrow.s)) };
     const { points, x, y } = graph.edge(String(arrow.s), String(arrow.t), String(i));
-    return { ...arrow, path: smooth(points), label_x: x ?? (points[0].x + points[points.length - 1].x) / 2, label_y: y ?? (points[0].y + points[points.length - 1].y) / 2 };
+    return { ...arrow, points, label_x: x ?? (points[0].x + points[points.length - 1].x) / 2, label_y: y ?? (points[0].y + points[points.length - 1].y) / 2 };
   });
-  const looped = nodes.filter((node) => edges.some((e) => e.s === e.t && e.s === node.key));
-  const right = Math.max(graph.graph().width, ...looped.map((node) => node.x + node.w / 2 + 64));
-  return { nodes, edges, width: right, height: graph.graph().height, rankdir };
+  return framed({ nodes, edges, rankdir });
+}
+
+function framed({ nodes, edges, rankdir }) {
+  // all of it, arrows and numbers too, moved to where x and y start at 0
+  const xs = nodes.flatMap((n) => [n.x - n.w / 2, n.x + n.w / 2]);
+  const ys = nodes.flatMap((n) => [n.y - n.h / 2, n.y + n.h / 2]);
+  for (const edge of edges) {
+    for (const { x, y } of edge.points) { xs.push(x); ys.push(y); }
+    if (!edge.label) continue;
+    const half = textWidth(edge.label, NOTE_FONT) / 2;
+    xs.push(edge.label_x - (edge.start ? 0 : half), edge.label_x + (edge.start ? 2 * half : half));
+    ys.push(edge.label_y - 9, edge.label_y + 9);
+  }
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return {
+    nodes: nodes.map((node) => ({ ...node, x: node.x - left, y: node.y - top })),
+    edges: edges.map((edge) => {
+      const points = edge.points.map(({ x, y }) => ({ x: x - left, y: y - top }));
+      return { ...edge, points, path: edge.start ? bow(points) : smooth(points), label_x: edge.label_x - left, label_y: edge.label_y - top };
+    }),
+    width: Math.max(...xs) - left, height: Math.max(...ys) - top, rankdir,
+  };
 }
 
 function loop(node) {
-  // an arrow from a box back to itself, at its right side
+  // an arrow from a box back to itself, at its right side: two ends and the points that bend it
   const [x, y] = [node.x + node.w / 2, node.y];
-  return { path: `M${x} ${y - 9}C${x + 30} ${y - 22} ${x + 30} ${y + 22} ${x} ${y + 9}`, label_x: x + 26, label_y: y, start: true };
+  return { points: [{ x, y: y - 9 }, { x: x + 30, y: y - 22 }, { x: x + 30, y: y + 22 }, { x, y: y + 9 }], label_x: x + 26, label_y: y, start: true };
+}
+
+function bow(points) {
+  const [a, b, c, d] = points.map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`);
+  return `M${a}C${b} ${c} ${d}`;
 }
 
 function scaleIn({ width, height }, room) {

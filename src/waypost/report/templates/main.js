@@ -45,7 +45,7 @@ class Page extends Reading {
     for (const look of looks) if (spread(look) > 1.5 * spread(best)) best = look;
     [this.scope, this.colour] = best;
     this.stateColour = this.colour;
-    if (this.data.grid) [this.scope, this.stateColour] = [this.mainScope, "kind"]; // on a map the kind says most
+    if (this.data.grid) [this.scope, this.stateColour] = scopes.includes("strategy") ? ["strategy", "upper"] : [this.mainScope, "kind"]; // on a map the kind says most, or what the given strategy does
   }
 
   get firstView() { return this.data.map ? "process" : this.data.grid ? "map" : "overview"; }
@@ -120,7 +120,11 @@ class Page extends Reading {
     if (this.view === "around" && this.selected == null) this.view = this.firstView;
     const { room } = this.graph;
     if (this.view === "process") this.graph.show(processPicture(this, room));
-    else if (this.view === "map") { this.strategyNow = this.strategyShown(); this.graph.show(gridPicture(this, room)); }
+    else if (this.view === "map") {
+      this.strategyNow = this.strategyShown();
+      this.strategyOther = this.scope === "strategy" && this.selected == null ? this.strategyShown("optimal") : null; // the best, beside the given one
+      this.graph.show(gridPicture(this, room));
+    }
     else if (this.view === "around") this.graph.show(aroundPicture(this, this.selected, room));
     else this.graph.show(overviewPicture(this, room));
   }
@@ -189,6 +193,7 @@ class Page extends Reading {
     document.getElementById("ramp-low").textContent = words[0];
     document.getElementById("ramp-high").textContent = words[1];
     document.querySelector(".ramp i").className = this.colour === "contrast" ? "two-sided" : "";
+    document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
     for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = ["contrast", "success", "cases"].includes(this.colour);
   }
 

@@ -164,20 +164,15 @@ class Reading {
     return choiceValues(this.model, values, state).sort((a, b) => b.bounds[1] - a.bounds[1] || b.bounds[0] - a.bounds[0]);
   }
 
-  strategyShown() {
+  strategyShown(scope = this.scope === "strategy" ? "strategy" : "optimal") {
     // on a grid: of the state that was clicked, or else the given one, or else a best one
-    const own = this.witness();
-    if (own) return own;
-    const scope = this.scope === "strategy" ? "strategy" : "optimal";
-    const side = 1;
-    const found = Object.values(this.target.witnesses).find((w) => w[scope] && w[scope][side]);
-    return found ? this.unpackedStrategy(found[scope][side], "upper") : null;
+    const found = Object.values(this.target.witnesses).find((w) => w[scope] && w[scope][1]);
+    return this.witness() || (found ? this.unpackedStrategy(found[scope][1], "upper") : null);
   }
 
-  headings(state) {
-    // which way the strategy that is shown goes from a field: [dx, dy, probability]
-    const strategy = this.model && this.data.grid ? this.strategyNow : null;
-    if (!strategy || this.isTarget(state)) return [];
+  headings(state, strategy) {
+    // which way a strategy goes from a field: [dx, dy, probability]
+    if (!this.model || !strategy || this.isTarget(state)) return [];
     const own = strategy.modes.map((mode) => mode.filter(([c]) => this.model.owner[c] === state)).find((mode) => mode.length);
     return (own || []).flatMap(([c, p]) => {
       let [best, likely] = [null, 0];

@@ -1,0 +1,4 @@
+# # An event log
+#
+# placeholder
+print("log")

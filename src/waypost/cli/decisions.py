@@ -1,0 +1,36 @@
+"""``waypost decisions``: what each decision is worth, and what a strategy loses by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from waypost.cli.runs import asked, deliver, model_options, output_options, strategy_option
+from waypost.importance import decisions
+
+
+@click.command("decisions")
+@click.argument("model", required=False)
+@model_options
+@strategy_option
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many decisions.")
+@output_options
+def command(model: str | None, **options: Any) -> None:
+    """Decisions that matter in MODEL: what each action is worth, how often one is asked, what the wrong one costs.
+
+    MODEL is a model file, an event log, or the name of a case study; without it the loan example is used. An action is
+    worth the probability of the target if it is taken and everything after is done for the best.
+
+    Example: waypost decisions --target Granted
+    """
+    from waypost.report.decisions import decisions_document, print_decisions
+
+    question = asked(model, options)
+    strategy, called = question.strategy(options["strategy"])
+    found = decisions(question.mdp, target=question.target, strategy=strategy)
+    deliver(
+        lambda console: print_decisions(found, called, console, top=options["top"]),
+        decisions_document(found, called),
+        options,
+    )

@@ -1,0 +1,45 @@
+"""``waypost log``: what is in a log, before anything is learned from it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from waypost.cli.source import find_prepared, load_log, load_recipe, names_case
+from waypost.errors import WaypostError
+from waypost.logs import EventLog
+
+
+@click.command("log")
+@click.argument("file")
+@click.option("--recipe", metavar="TOML", help="Clean the log first: a file, or the name of a case study.")
+@click.option("--column", "columns", multiple=True, metavar="ROLE=NAME", help="Column of a CSV: case=ID, ...")
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many activities to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(file: str, *, as_json: bool, top: int, **options: Any) -> None:
+    """Say what is in a log: cases, activities, variants, attributes, and what could be an outcome.
+
+    The first command to run on a log of your own.
+
+    Example: waypost log loan-log:300
+    """
+    from waypost.logs import describe_log
+    from waypost.report.description import print_description
+
+    found = describe_log(_log(file, {name: value for name, value in options.items() if value}))
+    if as_json:
+        click.echo(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1))
+    else:
+        print_description(found, file, top=top)
+
+
+def _log(file: str, given: dict[str, Any]) -> EventLog:
+    if names_case(file):
+        prepared = find_prepared(file)
+        if prepared is None or prepared.log is None:
+            raise WaypostError(f"{file} is a model of its own, not a log")
+        return prepared.log
+    recipe = load_recipe(given.get("recipe"))
+    return recipe(load_log(file, recipe, given))

@@ -1,0 +1,242 @@
+"""Decisions that matter: what each action is worth, how often one is asked, and what the wrong one costs.
+
+With ``vmax`` the greatest probability of the target ``t``, an action is worth ``Q(s, a) = sum_y P(s, a, y) vmax(y)``:
+it is taken, and then everybody does their best. What a strategy loses is the sum of what it loses by its decisions,
+
+    vmax(s0) - v(s0) = sum_s visits(s) sum_a strategy(s, a) (vmax(s) - Q(s, a))  +  idle
+
+with ``visits`` the expected number of visits before the target, and ``idle`` what it loses by going round for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, identity
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+from scipy.sparse.linalg import splu
+
+from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
+from waypost.graph import Ints, Mask
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.solve.reachability import Reach
+
+Floats = NDArray[np.float64]
+CLOSE = 1e-12  # relative; actions nearer than this are equally good
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One state with a choice.
+
+    ``met`` is the probability of ever standing there before the target, ``visits`` how often one does so on average
+    (``inf`` where one may go round for ever); ``stakes`` is what the worst action costs, once; ``cost`` is what the
+    strategy loses here, over all visits, compared with the best.
+    """
+
+    state: str
+    values: Mapping[str, float]  # probability of the target after each action, followed by the best
+    best: tuple[str, ...]  # the actions with the greatest value
+    taken: Mapping[str, float]  # how often the strategy takes each action, where it does
+    met: float
+    visits: float
+    cost: float
+
+    @property
+    def stakes(self) -> float:
+        """What the worst action costs compared with the best."""
+        return max(self.values.values()) - min(self.values.values())
+
+    @property
+    def departs(self) -> bool:
+        """Whether the strategy takes an action here that is not the best."""
+        return self.met > 0 and any(action not in self.best for action in self.taken)
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Every state with a choice, the one with the most at stake (times how often it is met) first."""
+
+    mdp: MDP
+    target: str
+    decisions: tuple[Decision, ...]
+    reachability: float  # the greatest probability of the target
+    reached: float  # with the strategy
+    idle: float  # lost by going round for ever, without any wrong decision
+    given: bool  # whether a strategy was given; otherwise it is a best one
+
+    def __len__(self) -> int:
+        return len(self.decisions)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return iter(self.decisions)
+
+    def __getitem__(self, state: str) -> Decision:
+        for decision in self.decisions:
+            if decision.state == state:
+                return decision
+        raise NameUnknownError(f"state {state!r} has no choice before {self.target}")
+
+    @property
+    def cost(self) -> float:
+        """What the strategy loses in all, compared with the best."""
+        return self.reachability - self.reached
+
+    @property
+    def departures(self) -> tuple[Decision, ...]:
+        """Decisions in which the strategy departs from the best, the most costly first."""
+        return tuple(sorted((d for d in self.decisions if d.departs), key=lambda d: -d.cost))
+
+    def to_frame(self) -> Any:
+        """One row per decision."""
+        pandas = require("pandas", "table", "to_frame()")
+        rows = [
+            {"best": " or ".join(d.best), "met": d.met, "visits": d.visits, "stakes": d.stakes, "cost": d.cost}
+            for d in self.decisions
+        ]
+        return pandas.DataFrame(rows, index=pandas.Index([d.state for d in self.decisions], name="state"))
+
+
+def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> Decisions:
+    """Decisions on the way to `target`, under a given strategy or a best one.
+
+    >>> from waypost.cases import loan
+    >>> found = decisions(loan(), target="Granted", strategy=Strategy.uniform(loan()))
+    >>> first = found["Consultation"]
+    >>> first.best, round(first.stakes, 2), round(first.met, 3)
+    (('Apply',), 0.98, 0.75)
+    >>> round(found.cost, 6) == round(sum(d.cost for d in found), 6)
+    True
+    """
+    names = target if isinstance(target, str) else list(target)
+    wanted = mdp.where(names)
+    reach = Reach.of(mdp, wanted, exact=False)
+    best = np.asarray(reach.max.values, float)
+    if best[mdp.initial] == 0:
+        raise UndefinedImportanceError(
+            f"no strategy reaches {describe_target(names)} from {mdp.states[mdp.initial]!r}, so no decision matters"
+        )
+    played = strategy if strategy is not None else _best_strategy(mdp, reach)
+    if played.mdp is not mdp and (played.mdp.states, played.mdp.actions) != (mdp.states, mdp.actions):
+        raise StrategyError("the strategy belongs to another model: its states or actions differ")
+    worth = np.asarray(mdp.transitions @ best)
+    worth[reach.conserving[0]] = best[mdp.choice_state][reach.conserving[0]]
+    chain = unfolded_chain(played)
+    spread = np.tile(wanted, played.memory)
+    start = unfolded_start(played)
+    visits = expected_visits(chain, start, spread)
+    asked = np.flatnonzero((np.diff(mdp.first_choice) > 1) & ~wanted)
+    met = _met(chain, start, spread, asked, mdp.n_states)
+    found = [
+        _decision(mdp, s, worth, best, played, visits.reshape(played.memory, -1)[:, s], likely)
+        for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
+    ]
+    reached = min(1.0, float(visits[spread].sum()))
+    if strategy is None:
+        reached = float(best[mdp.initial])
+    lost = best[mdp.initial] - reached
+    idle = max(0.0, float(lost - sum(d.cost for d in found)))
+    return Decisions(
+        mdp=mdp,
+        target=describe_target(names),
+        decisions=tuple(sorted(found, key=lambda d: (-d.stakes * d.met, -d.stakes))),
+        reachability=float(best[mdp.initial]),
+        reached=reached,
+        idle=idle if idle > 1e-9 else 0.0,
+        given=strategy is not None,
+    )
+
+
+def _decision(mdp: MDP, s: int, worth: Floats, best: Floats, played: Strategy, visits: Floats, met: float) -> Decision:
+    own = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
+    gaps = best[s] - worth[own]
+    gaps[gaps <= CLOSE * best[s]] = 0.0
+    actions = mdp.actions[own]
+    finite = np.where(np.isfinite(visits), visits, 0.0)  # who comes back for ever loses nothing by it
+    shares = np.stack([mode[own] for mode in played.modes])  # (M, k)
+    weight = visits > 0
+    taken = shares[weight].mean(axis=0) if weight.any() else shares[0]
+    return Decision(
+        state=mdp.states[s],
+        values={action: float(best[s] - gap) for action, gap in zip(actions, gaps, strict=True)},
+        best=tuple(action for action, gap in zip(actions, gaps, strict=True) if gap == 0),
+        taken={action: float(p) for action, p in zip(actions, taken, strict=True) if p > 0},
+        met=met,
+        visits=float(visits.sum()),
+        cost=float(finite @ (shares @ gaps)),
+    )
+
+
+def best_strategy(mdp: MDP, *, target: Target) -> Strategy:
+    """A strategy without memory that reaches `target` with the greatest probability."""
+    return _best_strategy(mdp, Reach.of(mdp, mdp.where(target), exact=False))
+
+
+def _best_strategy(mdp: MDP, reach: Reach) -> Strategy:
+    choice = np.where(reach.max.choice < 0, mdp.first_choice[:-1], reach.max.choice)
+    return Strategy.deterministic_of(mdp, choice)
+
+
+def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
+    """(n,) expected number of visits to each state before the target, itself included; ``inf`` where one stays.
+
+    >>> chain = csr_array(np.array([[0.5, 0.25, 0.25], [0, 1, 0], [0, 0, 1]]))
+    >>> expected_visits(chain, np.array([1.0, 0.0, 0.0]), np.array([False, False, True]))
+    array([2. , inf, 0.5])
+    """
+    n = chain.shape[0]
+    leaving = stopped_chain(chain, target)
+    seen = _reached_states(leaving, start)
+    count, part = connected_components(leaving, directed=True, connection="strong")
+    source, goal = leaving.nonzero()
+    closed = np.ones(count, bool)
+    closed[part[source[part[source] != part[goal]]]] = False
+    stays = closed[part] & ~target
+    inner = np.flatnonzero(seen & ~stays & ~target)
+    visits = np.zeros(n)
+    visits[seen & stays] = np.inf
+    if len(inner):
+        steps = csr_array(leaving[inner][:, inner])
+        visits[inner] = splu(csc_array((identity(len(inner), format="csr") - steps).T)).solve(start[inner])
+    ends = np.flatnonzero(seen & target)
+    visits[ends] = start[ends] + leaving[inner][:, ends].T @ visits[inner]
+    return visits
+
+
+def _reached_states(chain: csr_array, start: Floats) -> Mask:
+    seen = np.zeros(chain.shape[0], bool)
+    for first in np.flatnonzero(start):
+        seen[breadth_first_order(chain, first, return_predecessors=False)] = True
+    return seen
+
+
+def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> Floats:
+    """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
+
+    One factor for all states, ``N = (I - P)^-1``: the probability is ``start N[:, copies] N[copies, copies]^-1 1``.
+    """
+    visits = expected_visits(chain, start, target)
+    inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
+    place = np.full(len(target), -1)
+    place[inner] = np.arange(len(inner))
+    steps = csr_array(chain[inner][:, inner])
+    lu = splu(csc_array(identity(len(inner), format="csr") - steps)) if len(inner) else None
+    met = np.zeros(len(asked))
+    for k, s in enumerate(asked.tolist()):
+        copies = np.arange(s, len(target), n)
+        copies = copies[visits[copies] > 0]
+        if np.isinf(visits[copies]).any():
+            cut = np.isin(np.arange(len(target)), copies)
+            ends = expected_visits(stopped_chain(chain, cut), start, target | cut)
+            met[k] = min(1.0, ends[copies].sum())
+        elif len(copies) and lu is not None:
+            unit = np.zeros((len(inner), len(copies)))
+            unit[place[copies], np.arange(len(copies))] = 1.0
+            column = lu.solve(unit)
+            weights = np.linalg.solve(column[place[copies]], np.ones(len(copies)))
+            met[k] = min(1.0, start[inner] @ column @ weights)
+    return met

@@ -1,0 +1,335 @@
+"""What if? Success after a step, success without it, and the model in which it is forbidden.
+
+* *after* ``s``: the least and greatest probability of the target from there, ``vmin(s) .. vmax(s)``;
+* *without* ``s``: ``Prmax(not s U t)``, what the best strategy could still have if ``s`` were forbidden. What it loses,
+  ``p* - Prmax(not s U t)``, is what ``s`` is worth to it. For a choice: the choice is forbidden, not its state.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, require
+from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.importance.passing import bounds
+from waypost.importance.question import Question, plain
+from waypost.importance.results import Bounds, Number
+from waypost.model import FINAL, MDP, SEEN, TARGET, Letters, Product, Strategy, Target, describe_target
+from waypost.model.checking import frozen
+from waypost.solve.elimination import eliminate
+from waypost.solve.reachability import Reach
+from waypost.solve.sweep import MOST_AROUND, sweep
+
+ONE_BY_ONE = 6  # so few states are not worth the preparation of a sweep
+
+
+@dataclass(frozen=True, eq=False)
+class SuccessAfter:
+    """Probability of the target from each state: least, greatest, and under one strategy; indexed by state name."""
+
+    mdp: MDP
+    target: str
+    lower: NDArray[Any]  # (S,)
+    upper: NDArray[Any]  # (S,)
+    under: NDArray[Any] | None = None  # (S,) under the strategy; where it has memory, on the first visit; nan if never
+
+    def __getitem__(self, name: str) -> Bounds:
+        s = self.mdp.state(name)
+        return Bounds(plain(self.lower[s]), plain(self.upper[s]))
+
+    def to_frame(self) -> Any:
+        """One row per state."""
+        pandas = require("pandas", "table", "to_frame()")
+        columns = {"lower": list(self.lower), "upper": list(self.upper)}
+        if self.under is not None:
+            columns["strategy"] = list(self.under)
+        return pandas.DataFrame(columns, index=pandas.Index(self.mdp.states, name="state"))
+
+
+@dataclass(frozen=True, eq=False)
+class SuccessWithout:
+    """Greatest probability of the target with something forbidden; indexed by its name.
+
+    ``reachability`` is what can be had with nothing forbidden; ``under`` is the probability with which one strategy
+    reaches the target and does without, as it is.
+    """
+
+    mdp: MDP
+    target: str
+    names: Sequence[str]
+    best: NDArray[Any]  # (n,)
+    reachability: Number
+    under: NDArray[Any] | None = None  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __getitem__(self, name: str) -> Number:
+        if name not in self.names:
+            raise NameUnknownError(f"{name!r} was not asked about")
+        found: Number = plain(self.best[self.names.index(name)])
+        return found
+
+    @property
+    def worth(self) -> NDArray[Any]:
+        """(n,) what the best strategy loses by each."""
+        return np.asarray(self.reachability - self.best)
+
+    def to_frame(self) -> Any:
+        """One row per state or group."""
+        pandas = require("pandas", "table", "to_frame()")
+        columns = {"without": list(self.best), "worth": list(self.worth)}
+        if self.under is not None:
+            columns["strategy"] = list(self.under)
+        return pandas.DataFrame(columns, index=pandas.Index(self.names, name="without"))
+
+
+@dataclass(frozen=True, eq=False)
+class WhatIfs:
+    """Success after and without each state of an explanation, in the order of its `names`.
+
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> found = explain(loan(), target="Granted", states=["Rework", "Consultation"], whatifs=True).whatifs
+    >>> found.after_upper, found.without.round(4)
+    (array([0.8 , 0.98]), array([0.9   , 0.4655]))
+    """
+
+    after_lower: NDArray[Any]  # (n,) least probability of the target from there
+    after_upper: NDArray[Any]  # (n,) greatest
+    without: NDArray[Any]  # (n,) greatest probability of the target if the state is forbidden
+
+    @classmethod
+    def of(cls, question: Question, asked: NDArray[np.int64]) -> WhatIfs:
+        """Ask about some states, all at once."""
+        reach, exact = question.model, question.exact
+        known = (reach.min.values, reach.max.values, _every_state(question.mdp, reach))
+        return cls(*(_plain_array(values[asked], exact) for values in known))
+
+
+def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:
+    """Probability of reaching `target` once a state is reached: least, greatest, and under a strategy.
+
+    >>> from waypost.cases import loan
+    >>> success_after(loan(), target="Granted", exact=True)["Rework"]
+    Bounds(lower=Fraction(0, 1), upper=Fraction(4, 5))
+    """
+    names = target if isinstance(target, str) else list(target)
+    reach = Reach.of(mdp, mdp.where(names), exact=exact)
+    lower, upper = (_plain_array(values, exact) for values in (reach.min.values, reach.max.values))
+    under = None
+    if strategy is not None:
+        under = _value_under(mdp, strategy, names, exact=exact)
+    return SuccessAfter(mdp, describe_target(names), lower, upper, under)
+
+
+def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -> NDArray[Any]:
+    """(S,) probability of the target from each state; with memory, after the first visit: via it and to the target."""
+    wanted = mdp.where(target)
+    if strategy.memory == 1:
+        chain = mdp_of_chain(mdp, strategy, exact=exact)
+        return _plain_array(Reach.of(chain, wanted, exact=exact).max.values, exact)
+    found = np.full(mdp.n_states, np.nan, object if exact else float)
+    reached = Question.of(mdp, target=target, scope=strategy, exact=exact)
+    for s in range(mdp.n_states):
+        only = np.arange(mdp.n_states) == s
+        try:
+            met = Question.of(mdp, target=_names(mdp, only | wanted), scope=strategy, exact=exact)
+        except UndefinedImportanceError:
+            continue
+        passed = bounds(met, only, absolute=True)[1]
+        if passed > 0:
+            found[s] = plain(bounds(reached, only, absolute=True)[1] / passed)
+    return found
+
+
+def _names(mdp: MDP, states: Mask) -> list[str]:
+    return [mdp.states[s] for s in np.flatnonzero(states)]
+
+
+def mdp_of_chain(mdp: MDP, strategy: Strategy, *, exact: bool = False) -> MDP:
+    """Markov chain of a memoryless strategy, as a model with one choice per state."""
+    weights: NDArray[Any] = strategy.modes[0]
+    data: NDArray[Any] = mdp.transitions.data
+    if exact:
+        weights = np.array([Fraction(repr(float(p))) for p in weights], object)
+        data = mdp.rationals()
+    entry = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
+    used = strategy.modes[0][entry] > 0
+    steps = weights[entry[used]] * data[used]
+    return MDP.from_triplets(
+        mdp.choice_state[entry[used]],
+        mdp.transitions.indices[used],
+        steps.astype(float),
+        first_choice=np.arange(mdp.n_states + 1),
+        states=mdp.states,
+        actions=["on"] * mdp.n_states,
+        initial=mdp.initial,
+        labels=mdp.labels,
+        exact=list(steps) if exact else None,
+    )
+
+
+def success_without(
+    mdp: MDP,
+    *,
+    target: Target,
+    groups: Mapping[str, str | Iterable[str]] | None = None,
+    strategy: Strategy | None = None,
+    exact: bool = False,
+) -> SuccessWithout:
+    """Greatest probability of reaching `target` with a state, a choice or a group of them forbidden.
+
+    Without `groups` every state is asked about, each on its own. The members of a group are states, labels, or choices
+    written ``state/action``. A run that enters a forbidden state has failed, be it a target state.
+
+    >>> from waypost.cases import loan
+    >>> found = success_without(loan(), target="Granted")
+    >>> found["Application+"], round(found["Consultation"], 4)
+    (0.0, 0.4655)
+    >>> asked = {"consulting": "s0/Consult", "both": ["Error", "Consultation"]}
+    >>> success_without(loan(), target="Granted", groups=asked, exact=True).best
+    array([Fraction(49, 50), Fraction(931, 2000)], dtype=object)
+    """
+    names = target if isinstance(target, str) else list(target)
+    wanted = mdp.where(names)
+    reach = Reach.of(mdp, wanted, exact=exact)
+    under = None
+    if groups is None:
+        best = _every_state(mdp, reach)
+        labels: Sequence[str] = mdp.states
+        if strategy is not None:
+            question = Question.of(mdp, target=names, scope=strategy, exact=exact)
+            under = plain(question.best) * (1 - question.states().lower)
+    else:
+        labels = tuple(groups)
+        masks = [forbidden(mdp, members) for members in groups.values()]
+        best = np.array([_forbidding(mdp, reach, *mask) for mask in masks], reach.arena.data.dtype)
+        if strategy is not None:
+            parts = [_avoided(mdp, wanted, *mask, strategy, exact=exact) for mask in masks]
+            under = plain(Question.of(mdp, target=names, scope=strategy, exact=exact).best) * np.array(parts)
+    highest = plain(reach.max.values[mdp.initial])
+    return SuccessWithout(mdp, describe_target(names), labels, _plain_array(best, exact), highest, under)
+
+
+def forbidden(mdp: MDP, names: str | Iterable[str]) -> tuple[Mask, Mask]:
+    """(S,) states and (C,) choices meant by names of states, labels, or choices written ``state/action``."""
+    states, choices = np.zeros(mdp.n_states, bool), np.zeros(mdp.n_choices, bool)
+    for name in [names] if isinstance(names, str) else names:
+        try:
+            states |= mdp.where(name)
+        except NameUnknownError:
+            cuts = [i for i, sign in enumerate(name) if sign == "/" and name[:i].strip() in mdp.index]
+            if not cuts:
+                raise
+            at = cuts[-1]
+            choices[mdp.choice(mdp.state(name[:at].strip()), name[at + 1 :].strip())] = True
+    return states, choices
+
+
+def without(mdp: MDP, names: str | Iterable[str]) -> MDP:
+    """Model in which states, or choices written ``state/action``, are forbidden.
+
+    A forbidden state becomes a dead end and loses its labels; a state that loses its last choice becomes a dead end.
+
+    >>> from waypost.cases import loan
+    >>> from waypost import reachability
+    >>> reachability(without(loan(), "Consultation"), target="Granted", optimum="max", exact=True)[0]
+    Fraction(931, 2000)
+    """
+    states, choices = forbidden(mdp, names)
+    if states[mdp.initial]:
+        raise ModelError(f"{mdp.states[mdp.initial]!r} is where every run starts, so it cannot be forbidden")
+    gone = choices | states[mdp.choice_state]
+    left = np.bincount(mdp.choice_state, weights=~gone, minlength=mdp.n_states)
+    ends = left == 0
+    kept = ~gone
+    kept[mdp.first_choice[:-1][ends]] = True  # one choice of a dead end stays, as a loop
+    rest = mdp.restricted(kept)
+    loops = ends[rest.choice_state]
+    sizes = np.where(loops, 1, np.diff(rest.transitions.indptr))
+    pointer = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.repeat(~loops, np.diff(rest.transitions.indptr))
+    fresh = np.repeat(loops, sizes)
+    data, indices = np.ones(len(fresh)), np.repeat(rest.choice_state, sizes)
+    data[~fresh], indices[~fresh] = rest.transitions.data[entries], rest.transitions.indices[entries]
+    exact = counts = None
+    if rest.exact is not None:
+        exact = np.full(len(fresh), Fraction(1), object)
+        exact[~fresh] = rest.exact[entries]
+    if rest.counts is not None:
+        counts = np.zeros(len(fresh), np.int64)
+        counts[~fresh] = rest.counts[entries]
+    return replace(
+        rest,
+        transitions=csr_array((data, indices, pointer), shape=(rest.n_choices, rest.n_states)),
+        actions=tuple(FINAL if loop else action for loop, action in zip(loops, rest.actions, strict=True)),
+        labels={name: frozen(holds & ~states) for name, holds in mdp.labels.items()},
+        exact=exact,
+        counts=counts,
+    )
+
+
+def _forbidding(mdp: MDP, reach: Reach, states: Mask, choices: Mask) -> Any:
+    """Prmax of the target where some states are not entered and some choices not taken."""
+    if states[mdp.initial]:
+        return reach.arena.zero
+    enabled = ~(choices | states[mdp.choice_state])
+    if (states & reach.target).any():
+        return Reach(reach.arena, reach.target & ~states, enabled).max.values[mdp.initial]
+    return reach.forced(enabled).max.values[mdp.initial]
+
+
+def _every_state(mdp: MDP, reach: Reach) -> NDArray[Any]:
+    """(S,) Prmax without each state; most are settled by the best strategy or by the graph."""
+    start, graph = np.arange(mdp.n_states) == mdp.initial, Graph.of(mdp)
+    best = np.full(mdp.n_states, reach.max.values[mdp.initial], reach.arena.data.dtype)
+    usable = ~reach.target[mdp.choice_state]
+    taken = np.zeros(mdp.n_choices, bool)
+    taken[reach.max.choice[reach.max.choice >= 0]] = True
+    met = reachable(graph, start, enabled=usable & taken)  # the best strategy does without all others
+    needed = start | dominators(graph, mdp.initial, reach.target)
+    best[needed] = reach.arena.zero
+    asked = np.flatnonzero(met & reach.possible & ~needed)
+    ends = reach.target[asked]
+    if len(asked) >= ONE_BY_ONE and not reach.arena.exact:
+        visited = reachable(graph, start, enabled=usable)
+        parts = eliminate(reach, mdp.initial, enabled=usable, visited=visited)
+        if parts is not None:
+            inner = asked[~ends]
+            found = sweep(reach, parts, inner, reach.max.values, MOST_AROUND, workers=os.cpu_count() or 1)[:, 1]
+            good = ~np.isnan(found)
+            best[inner[good]] = np.minimum(found[good], best[inner[good]])
+            asked = np.concatenate([inner[~good], asked[ends]])
+    nothing = np.zeros(mdp.n_choices, bool)
+    for s in asked.tolist():
+        best[s] = _forbidding(mdp, reach, np.arange(mdp.n_states) == s, nothing)
+    return best
+
+
+def _avoided(mdp: MDP, target: Mask, states: Mask, choices: Mask, strategy: Strategy, *, exact: bool) -> Any:
+    """Share of a strategy's successful runs that do without."""
+    ends = states.astype(np.int64)
+    letters = Letters(ends, (choices | states[mdp.choice_state]).astype(np.int64))
+    product = Product.of(mdp, SEEN, letters, target)
+    question = Question.of(product.mdp, target=TARGET, scope=product.lifted(strategy), exact=exact)
+    return plain(1 - bounds(question, product.decided)[1])
+
+
+def _plain_array(values: NDArray[Any], exact: bool) -> NDArray[Any]:
+    if not exact:
+        return np.asarray(values, float)
+    found = np.empty(len(values), object)
+    found[:] = [plain(value) for value in values]
+    return found

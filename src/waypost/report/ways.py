@@ -1,0 +1,65 @@
+"""The usual ways to a target in words, a table and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.text import Text
+
+from waypost.importance.results import Bounds
+from waypost.patterns import UsualWays
+from waypost.report.jsonfile import FORMAT, numbers
+from waypost.report.table import fitted_table
+from waypost.report.wording import cell, number, percent, printable, span
+
+
+def print_ways(found: UsualWays, bounds: Sequence[Bounds | None], called: str, console: Console) -> None:
+    """Print the most usual ways with their shares; `bounds` are those of their likeliest runs as paths.
+
+    >>> from waypost import usual_ways
+    >>> from waypost.cases import loan
+    >>> found = usual_ways(loan(), target="Granted", top=1)
+    >>> print_ways(found, [found[0].importance("all").bounds], "a best strategy", Console(width=80))
+    Under a best strategy 'Granted' is reached with probability 0.98. The usual ways:
+    <BLANKLINE>
+      way                                          share   as a path
+     ────────────────────────────────────────────────────────────────
+      s0, Application, Application+, Granted       0.436   0.446 to 1
+    <BLANKLINE>
+    """
+    target = printable(found.target)
+    console.print(
+        Text(f"Under {printable(called)} {target} is reached with probability {number(found.reached)}. The usual ways:")
+    )
+    lines = [
+        [str(way), number(way.share), "" if known is None else span(known, cell)]
+        for way, known in zip(found, bounds, strict=True)
+    ]
+    head = ["way", "share", "as a path"]
+    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
+    together = sum(way.share for way in found)
+    console.print(Text(f"Together {percent(min(1.0, together))} of the runs that reach {target} go one of these ways."))
+
+
+def ways_document(found: UsualWays, bounds: Sequence[Bounds | None], called: str) -> dict[str, Any]:
+    """The usual ways as JSON has them."""
+    return {
+        "format": FORMAT,
+        "target": found.target,
+        "strategy": called,
+        "reachability": found.reached,
+        "ways": [
+            {
+                "way": str(way),
+                "pattern": str(way.pattern),
+                "share": way.share,
+                "run": list(way.run),
+                "probability": way.likely,
+                "path": None if known is None else numbers(**known._asdict()),
+            }
+            for way, known in zip(found, bounds, strict=True)
+        ],
+    }

@@ -1,0 +1,242 @@
+"""Patterns, ways, decisions and what-ifs on the command line: the library's numbers, in words, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+import waypost
+from waypost import cli
+from waypost.cases import loan
+from waypost.formats import jsonfile
+
+ALTERNATE = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Error": "Quit", "Consultation": "Apply", "Rework": "Submit"}
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run a command that must succeed, in a folder with a model and a strategy, 80 characters wide; what it prints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "loan.json").write_text(jsonfile.dumps(loan()))
+    (tmp_path / "mine.json").write_text(json.dumps(ALTERNATE))
+
+    def run(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as left:
+            cli.main(list(arguments))
+        printed = capsys.readouterr()
+        assert left.value.code == 0, printed.err
+        assert printed.err == ""
+        return printed.out
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys, tmp_path, monkeypatch):
+    """Run a command that must be refused; what it says."""
+    monkeypatch.chdir(tmp_path)
+
+    def refused(*arguments: str) -> str:
+        with pytest.raises(SystemExit) as left:
+            cli.main(list(arguments))
+        printed = capsys.readouterr()
+        assert left.value.code == 2
+        assert printed.out == ""
+        return printed.err.strip()
+
+    return refused
+
+
+def mine() -> waypost.Strategy:
+    return waypost.Strategy.from_dict(loan(), ALTERNATE)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_pattern_is_asked_in_both_scopes(run, exact):
+    """JSON has the library's numbers, fractions in exact mode."""
+    text = "... Error ... Application+ ..."
+    document = json.loads(run("pattern", "loan.json", "-t", "Granted", text, "--json", *["--exact"] * exact))
+    assert (document["format"], document["target"], document["pattern"]) == (1, "Granted", text)
+    assert document["matches"] == "sometimes"
+    for scope in ("all", "optimal"):
+        found = waypost.pattern_importance(loan(), pattern=text, target="Granted", scope=scope, exact=exact)
+        shown = (str(x) if exact else x for x in found)
+        assert document[scope] == dict(zip(("lower", "upper"), shown, strict=True))
+
+
+def test_without_a_model_one_argument_is_the_pattern(run):
+    assert run("pattern", "... Error ...") == run("pattern", "loan.json", "-t", "Granted", "... Error ...")
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_the_witness_of_a_pattern_goes_to_a_file_and_comes_back(run, side):
+    asked = ("pattern", "... Consultation ... Rework ...", "-t", "Granted", "--json")
+    bound = json.loads(run(*asked, "--scope", "all"))["all"][side]
+    assert run(*asked[:-1], "--scope", "all", "--witness", side, "-o", "witness.json") == ""
+    found = json.loads(run(*asked, "--strategy", "witness.json"))["strategy"]
+    assert (found["lower"], found["upper"]) == pytest.approx((bound, bound), abs=1e-12)
+
+
+def test_a_pattern_that_always_or_never_matches_is_said_to(run):
+    assert "Every run that reaches 'Granted' matches it, whatever is done." in run(
+        "pattern", "precedence(Rework, Resubmit)"
+    )
+    assert "No run that reaches 'Granted' matches it, whatever is done." in run("pattern", "... Rejected ...")
+    assert "whatever is done" not in run("pattern", "... Error ...")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("... (Error | ", "in the pattern '... (Error | ' a step is missing at the end"),
+        ("... Error{2", "in the pattern '... Error{2' "),
+        ("... Eror ...", "no step 'Eror' in this model; did you mean 'Error'?"),
+        ("... Error/Applies ...", "no action 'Applies' in this model"),
+        ("response(Error)", "response is written response(A, B), but is not"),
+        ("... Error .{20} Rework ...", "needs an automaton of more than 2000 states"),
+        ("", "in the pattern '' a step is missing"),
+    ],
+)
+def test_a_bad_pattern_is_one_sentence(refused, pattern, said):
+    """With the place of the mistake, or the size of what it would take."""
+    message = (
+        refused("pattern", "-t", "Granted", pattern) if pattern else refused("pattern", "loan", "", "-t", "Granted")
+    )
+    assert message.startswith("waypost: ")
+    assert said in message
+    assert "\n" not in message
+
+
+def test_a_witness_wants_one_scope_and_a_pattern_is_wanted(refused):
+    assert "say --scope all or --scope optimal" in refused("pattern", "... Error ...", "--witness", "upper")
+    assert "say which pattern" in refused("pattern", "-t", "Granted")
+
+
+def test_the_telling_segments_are_those_of_the_library(run):
+    document = json.loads(
+        run("patterns", "loan.json", "-t", "Granted", "--strategy", "mine.json", "--json", "--top", "3")
+    )
+    found = waypost.find_patterns(loan(), target="Granted", strategy=mine(), top=3)
+    assert len(found) > 0
+    assert [one["pattern"] for one in document["patterns"]] == [str(one.pattern) for one in found]
+    assert [one["information"] for one in document["patterns"]] == [one.information for one in found]
+    assert (document["reachability"], document["tried"]) == (found.reached, found.tried)
+    words = run("patterns", "loan.json", "-t", "Granted", "--strategy", "mine.json", "--top", "3")
+    assert "Under the strategy in mine.json 'Granted' is reached with probability" in words
+
+
+def test_where_no_segment_tells_anything_that_is_said(run, tmp_path):
+    mdp = waypost.MDP.from_dict({"s": {"a": {"t": 0.5, "u": 0.5}}, "t": {}, "u": {}}, initial="s")
+    (tmp_path / "m.json").write_text(jsonfile.dumps(mdp))
+    assert "No segment tells anything about reaching 't'." in run("patterns", "m.json", "-t", "t")
+
+
+def test_a_log_is_read_by_activity_and_as_it_was_run(run):
+    """The usual ways have the activities of the log, and every share is that of the way's own pattern."""
+    document = json.loads(run("paths", "loan-log:300", "-q", "--json", "--top", "3"))
+    assert document["strategy"] == "the observed strategy"
+    first = document["ways"][0]
+    assert first["way"].startswith("start, Submit application")
+    asked = ("pattern", "loan-log:300", "-q", "--strategy", "observed", "--json", "--", first["pattern"])
+    assert json.loads(run(*asked))["strategy"]["upper"] == pytest.approx(first["share"], abs=1e-9)
+    by_state = json.loads(run("paths", "loan-log:300", "-q", "--json", "--top", "1", "--by", "state"))
+    assert "q1: " in by_state["ways"][0]["way"] or ": " in by_state["ways"][0]["way"]
+
+
+def test_decisions_add_up(run):
+    """What the departures cost is what the strategy loses."""
+    document = json.loads(run("decisions", "loan.json", "-t", "Granted", "--strategy", "mine.json", "--json"))
+    lost = document["reachability"]["max"] - document["reachability"]["strategy"]
+    assert lost == pytest.approx(document["cost"])
+    assert sum(one["cost"] for one in document["decisions"]) + document["idle"] == pytest.approx(lost)
+    worth = next(one for one in document["decisions"] if one["state"] == "Error")["actions"]
+    assert worth == pytest.approx({"Consult": 0.98, "Quit": 0.0})
+    words = run("decisions", "loan.json", "-t", "Granted", "--strategy", "mine.json")
+    assert "Departing from the best costs the strategy in mine.json" in words
+    assert "never departs from the best" in run("decisions")
+
+
+def test_the_usual_ways_come_with_their_importance_as_paths(run):
+    document = json.loads(run("paths", "--json", "--exact"))
+    ways = waypost.usual_ways(loan(), target="Granted")
+    assert [one["share"] for one in document["ways"]] == [way.share for way in ways]
+    for one, way in zip(document["ways"], ways, strict=True):
+        bounds = way.importance("all", exact=True)
+        assert one["path"] == {"lower": str(bounds.lower), "upper": str(bounds.upper)}
+    assert "Together 100 % of the runs" in run("paths")
+
+
+def test_a_way_is_drawn_in_its_model(run, tmp_path, refused):
+    pytest.importorskip("matplotlib")
+    run("paths", "--plot", "way.svg")
+    drawn = (tmp_path / "way.svg").read_text()
+    assert "<svg" in drawn
+    assert "Application+" in drawn
+    assert "cannot write 'way.doc'" in refused("paths", "--plot", "way.doc")
+
+
+def test_an_answer_goes_to_a_file_by_its_ending(run, tmp_path):
+    for command in (["pattern", "... Error ..."], ["patterns"], ["paths"], ["decisions"]):
+        assert run(*command, "-o", "answer.json") == ""
+        assert (tmp_path / "answer.json").read_text() == run(*command, "--json")
+        run(*command, "-o", "answer.txt")
+        assert "'Granted'" in (tmp_path / "answer.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "head"),
+    [
+        ("patterns", "segment reach it do not all runs bits"),
+        ("paths", "way share as a path"),
+        ("decisions", "state action met worth costs taken"),
+    ],
+)
+def test_tables_keep_their_columns_at_eighty_characters(run, command, head):
+    lines = run(command, "loan-log:300", "-q").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert head in [" ".join(line.split()) for line in lines]
+
+
+def test_hostile_names_are_shown_and_do_nothing(run, tmp_path):
+    evil = "[red]x[/red]\x1b[31m\n<b>"
+    choices = {
+        "s": {"a": {evil: 0.5, "w": 0.5}},
+        evil: {evil: {"m": 0.9, "w": 0.1}, "b": "w"},
+        "w": {"a": {"m": 0.5, "u": 0.5}},
+        "m": {"a": {"t": 0.5, "u": 0.5}},
+        "t": {},
+        "u": {},
+    }
+    (tmp_path / "m.json").write_text(jsonfile.dumps(waypost.MDP.from_dict(choices, initial="s")))
+    (tmp_path / "half.json").write_text(json.dumps({evil: {evil: 0.5, "b": 0.5}}))
+    for command in ("patterns", "paths", "decisions"):
+        out = run(command, "m.json", "-t", "t", "--strategy", "half.json")
+        assert "\x1b[31m" not in out
+        assert "[red]" in out
+
+
+def test_forbidding_something_explains_what_is_left(run):
+    """The same as the model in which it is forbidden."""
+    document = json.loads(run("explain", "--without", "Consultation", "--without", "s0/Consult", "--json", "-"))
+    left = waypost.without(loan(), ["Consultation", "s0/Consult"])
+    assert document["reachability"]["max"] == waypost.reachability(left, target="Granted", optimum="max")[0]
+    found = waypost.explain(left, target="Granted")
+    for entry in document["states"]:
+        assert entry["all"] == found[entry["name"]]["all"]._asdict()
+
+
+def test_success_after_and_without_stand_beside_the_importance(run):
+    """In JSON, in the table, and in sentences; exact where asked."""
+    document = json.loads(run("explain", "--what-if", "--exact", "--json", "-"))
+    after = waypost.success_after(loan(), target="Granted", exact=True)
+    left = waypost.success_without(loan(), target="Granted", exact=True)
+    for entry in document["states"]:
+        name = entry["name"]
+        assert entry["after"] == {"lower": str(after[name].lower), "upper": str(after[name].upper)}
+        assert entry["without"] == str(left[name])
+    out = re.sub(r"\s+", " ", run("explain", "--what-if"))
+    assert "Without Application+, 'Granted' cannot be reached." in out
+    assert "Without Consultation, 'Granted' is reached with probability 0.465 at best, instead of 0.98." in out
