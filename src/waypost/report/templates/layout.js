@@ -57,7 +57,8 @@ function smooth(points) {
   return points.length === 2 ? path + `L${at(points[1])}` : path;
 }
 
-function laid(boxes, arrows, rankdir) {
+function laid(boxes, arrows, rankdir, before = []) {
+  // `before` are pairs of keys of which the first must come before the second
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 14 : 26 });
   for (const box of boxes) graph.setNode(String(box.key), { width: box.w, height: box.h });
@@ -66,7 +67,15 @@ function laid(boxes, arrows, rankdir) {
     const label = arrow.label ? { width: textWidth(arrow.label, NOTE_FONT) + 8, height: 17 } : { width: 0, height: 0 };
     graph.setEdge(String(arrow.s), String(arrow.t), { ...label, labelpos: "c", weight: arrow.weight || 1 }, String(i));
   });
+  for (const [first, second] of before) graph.setEdge(String(first), String(second), { weight: 0, width: 0, height: 0 }, "before");
   dagre.layout(graph);
+  const start = boxes.find((box) => box.role === "start");
+  const along = (box) => graph.node(String(box.key))[rankdir === "TB" ? "y" : "x"];
+  if (start && !before.length) {
+    // cycles may have put something in front of the start
+    const early = boxes.filter((box) => box !== start && along(box) <= along(start));
+    if (early.length) return laid(boxes, arrows, rankdir, early.map((box) => [start.key, box.key]));
+  }
   const nodes = boxes.map((box) => { const { x, y } = graph.node(String(box.key)); return { ...box, x, y }; });
   const at = new Map(nodes.map((node) => [node.key, node]));
   const edges = arrows.map((arrow, i) => {
@@ -118,4 +127,9 @@ function arrange(boxes, arrows, room) {
   // of the two directions, the one that can be shown larger; from top to bottom where it makes no difference
   const [down, right] = [laid(boxes, arrows, "TB"), laid(boxes, arrows, "LR")];
   return scaleIn(right, room) > 1.02 * scaleIn(down, room) ? right : down;
+}
+
+function readable(boxes, arrows, room) {
+  // whether it can all be shown in a size that can be read; the second direction is tried only where the first fails
+  return ["TB", "LR"].some((rankdir) => scaleIn(laid(boxes, arrows, rankdir), room) >= LEAST_SCALE);
 }

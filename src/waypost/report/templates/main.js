@@ -253,7 +253,7 @@ class Page extends Reading {
       if (event.key === "/" && !/input|select|textarea/i.test(event.target.tagName)) { event.preventDefault(); document.getElementById("search").focus(); }
     });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.detail = {}; redraw(); } });
+    addEventListener("resize", () => { if (innerWidth !== width && !matchMedia("print").matches) { width = innerWidth; this.detail = {}; redraw(); } });
     addEventListener("beforeprint", () => this.table.printed(true));
     addEventListener("afterprint", () => this.table.printed(false));
   }

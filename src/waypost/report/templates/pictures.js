@@ -2,11 +2,11 @@
 
 const STOPS = 1e9; // keys of stops stand behind those of states
 
-function fitting(total, draw, room, shares) {
+function fitting(total, part, room, shares) {
   // how much is shown at first: as many nodes as are readable in the frame, with as many arrows as leave at least eight
   let best = null;
   for (const share of shares) {
-    const count = most(total, (n) => scaleIn(draw(n, share), room) >= LEAST_SCALE);
+    const count = most(total, (n) => readable(...part(n, share), room));
     if (!best || count > best.count) best = { count, share };
     if (count >= Math.min(total, 9)) break;
   }
@@ -28,18 +28,18 @@ function processPicture(page, room) {
   const most = map.arrows.length ? map.arrows[0][2] : 1;
   const arrows = map.arrows.map(([s, t, count, waiting]) => ({ s, t, count, waiting }));
   const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, ...boxOf(page.stopName(k), page.stopNote(k)) }));
-  const draw = (count, share) => {
+  const part = (count, share) => {
     const { kept, arrows: ways } = thinned([...inner, ...outer], arrows, { count, share, always: [...outer, ...gates, ...page.forced] });
     const drawn = ways.map((a) => ({
       ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most),
       label: a.hidden ? "" : page.arrowText === "waiting" ? (a.waiting == null ? "" : duration(a.waiting)) : a.count.toLocaleString("en"),
       title: a.hidden ? "through steps that are not shown" : `${page.stopName(a.s)} → ${page.stopName(a.t)}: ${counted(a.count, "time")}${a.waiting == null ? "" : `, after ${duration(a.waiting)} (median)`}`,
     }));
-    return arrange(boxes.filter((box) => kept.has(box.stop)), drawn, room);
+    return [boxes.filter((box) => kept.has(box.stop)), drawn];
   };
-  if (!page.detail.process) page.detail.process = fitting(inner.length, draw, room, [.85, .6, .3, 0]);
+  if (!page.detail.process) page.detail.process = fitting(inner.length, part, room, [.8, .5, 0]);
   const { count, share } = page.detail.process;
-  return { ...draw(count, share), total: inner.length };
+  return { ...arrange(...part(count, share), room), total: inner.length };
 }
 
 function overviewPicture(page, room) {
@@ -49,12 +49,12 @@ function overviewPicture(page, room) {
   const keys = [...always, ...view.states.filter((s) => !always.includes(s))];
   const boxes = new Map(keys.map((state) => [state, { key: state, state, role: page.roleOf(state), ...boxOf(page.title(state), page.stateNote(state)) }]));
   const arrows = view.edges.map((edge) => ({ ...edge, hidden: !edge.c.length, count: 1 }));
-  const draw = (count) => {
+  const part = (count) => {
     const { kept, arrows: ways } = thinned(keys, arrows, { count, share: 1, always: [...always, ...page.shownToo.filter((s) => boxes.has(s))] });
-    return arrange(keys.filter((s) => kept.has(s)).map((s) => boxes.get(s)), ways.map((a) => ({ ...a, c: a.c || [], p: a.p || [], ...page.edgeText(a) })), room);
+    return [keys.filter((s) => kept.has(s)).map((s) => boxes.get(s)), ways.map((a) => ({ ...a, c: a.c || [], p: a.p || [], ...page.edgeText(a) }))];
   };
-  if (!page.detail.overview) page.detail.overview = fitting(keys.length, draw, room, [1]);
-  return { ...draw(page.detail.overview.count), total: keys.length };
+  if (!page.detail.overview) page.detail.overview = fitting(keys.length, part, room, [1]);
+  return { ...arrange(...part(page.detail.overview.count), room), total: keys.length };
 }
 
 function aroundPicture(page, state, room) {

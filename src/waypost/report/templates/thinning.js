@@ -66,7 +66,7 @@ function thinned(keys, arrows, { count, share, always = [] }) {
 function most(n, fits) {
   // the largest count up to n that fits, looked for from below: small pictures are laid out in no time
   let best = Math.min(n, 3);
-  for (let count = best + 1, misses = 0; count <= n && misses < 3; count++) {
+  for (let count = best + 1, misses = 0; count <= n && misses < 2; count++) {
     if (fits(count)) { best = count; misses = 0; } else misses++;
   }
   return best;
