@@ -13,19 +13,20 @@ Left out is what says nothing: what holds at the start, and what no run enters.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from waypost.errors import ArgumentError, ModelError, NameUnknownError, require
+from waypost.errors import ArgumentError, ModelError, NameUnknownError, require, unknown_name
 from waypost.graph import Mask
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, Scope, ScopeName, plain
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Kind
 from waypost.model import MDP, Target
+from waypost.model.checking import names_of
 from waypost.model.valuations import Variable
 
 MOST_VALUES = 40  # a variable with more values is a counter, of which only thresholds are asked
@@ -83,13 +84,23 @@ class VariableImportance(Mapping[str, Bounds]):
         return str(importlib.import_module("waypost.report.variables").variable_summary(self, top))
 
 
-def by_variable(mdp: MDP, *, target: Target, scope: Scope, length: int = 2, exact: bool = False) -> VariableImportance:
+def by_variable(
+    mdp: MDP,
+    *,
+    target: Target,
+    scope: Scope,
+    variables: str | Iterable[str] | None = None,
+    length: int = 2,
+    exact: bool = False,
+) -> VariableImportance:
     """Importance of the values of a model's variables, and of short conjunctions that say more.
 
     Parameters
     ----------
     scope
         "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    variables
+        Names of the variables to ask about; all by default.
     length
         Conjunctions of at most this many values.
 
@@ -111,11 +122,16 @@ def by_variable(mdp: MDP, *, target: Target, scope: Scope, length: int = 2, exac
         raise ArgumentError(f"a conjunction has at least one part, not {length}")
     if not mdp.variables:
         raise ModelError("the states of this model have no variables; name them like 'x=3, carrying=key'")
+    names = list(mdp.variables) if variables is None else list(names_of("variables", variables))
+    for name in names:
+        if name not in mdp.variables:
+            raise unknown_name("variable", name, mdp.variables)
+    columns = {name: mdp.variables[name] for name in names}
     asked = _Asked(Question.of(mdp, target=target, scope=scope, exact=exact))
-    values = [p for name, v in mdp.variables.items() for text, mask in _values(name, v) if (p := asked.of(text, mask))]
+    values = [p for name, v in columns.items() for text, mask in _values(name, v) if (p := asked.of(text, mask))]
     ordered = [
         p
-        for name, v in mdp.variables.items()
+        for name, v in columns.items()
         for text, mask in _thresholds(name, v)
         if (p := asked.of(text, mask)) and _says_more(p, values)
     ]
