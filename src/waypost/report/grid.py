@@ -94,7 +94,9 @@ def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tupl
     for y in range(frame[2], frame[3] + 1):
         for x in range(frame[0], frame[1] + 1):
             mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
-            fill = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}.get(mark, "#14171a")
+            fill = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}.get(
+                mark, "#14171a"
+            )
             axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
             if mark == "lava":
                 across = np.linspace(x - 0.38, x + 0.38, 30)
