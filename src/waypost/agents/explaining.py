@@ -129,6 +129,8 @@ def explain_agent(mdp: MDP, agent: Any, *, target: Target, against: Any = None) 
     against
         Another agent, to stand beside it.
 
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> hasty = {"s0": "Apply", "Error": "Quit", "Consultation": "Apply", "Rework": "Submit"}
     >>> found = explain_agent(loan(), hasty, target="Granted", against=Strategy.uniform(loan()))

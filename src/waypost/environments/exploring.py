@@ -52,6 +52,8 @@ def explore(
     limit
         Give up beyond this many states.
 
+    Examples
+    --------
     >>> import gymnasium, minigrid
     >>> explore(gymnasium.make("MiniGrid-Empty-5x5-v0"), actions=["left", "right", "forward"])
     MDP(states=34, choices=98, transitions=98, initial='x=1, y=1, facing=right')

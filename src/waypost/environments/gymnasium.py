@@ -45,6 +45,8 @@ def from_gymnasium(
     initial
         Begin in this state, whatever the environment says.
 
+    Examples
+    --------
     >>> import gymnasium
     >>> from_gymnasium(gymnasium.make("FrozenLake-v1", is_slippery=False))
     MDP(states=16, choices=49, transitions=49, initial='row=0, col=0')

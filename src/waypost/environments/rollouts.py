@@ -80,6 +80,8 @@ def rollouts(
     progress
         Called with the number of episodes done and their total.
 
+    Examples
+    --------
     >>> import gymnasium
     >>> env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     >>> rollouts(env, lambda state: 2, episodes=1, actions=["left", "down", "right", "up"], max_steps=3)
