@@ -320,6 +320,45 @@ def test_on_a_phone_the_details_come_up_over_the_map(browser, loan_page):
     assert browser.run("return document.querySelector('#details').offsetParent") is None
 
 
+def test_paper_is_white_and_has_every_row(browser, world_page):
+    """Printing from dark mode prints dark ink on white paper, and the table whole."""
+    browser.scheme("dark")
+    try:
+        browser.open(world_page)
+        assert browser.run("return document.querySelectorAll('#states tbody tr').length") == 60
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        features = [{"name": "prefers-color-scheme", "value": "dark"}]
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+        assert browser.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert browser.run("return getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+        assert browser.run("return document.querySelectorAll('#states tbody tr').length") == 76
+        assert browser.run("return document.querySelector('#zoom-fit').offsetParent") is None
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        assert browser.run("return document.querySelectorAll('#states tbody tr').length") == 60
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+def test_a_given_strategy_is_drawn_beside_the_best_on_a_grid(browser):
+    """Where a strategy goes another way than a best one, both arrows are there, and the best one is dashed."""
+    steps = {
+        "x=0, y=0": {"right": {"x=1, y=0": 1.0}, "down": {"x=0, y=1": 1.0}},
+        "x=1, y=0": {"down": {"x=1, y=1": 0.5, "x=0, y=0": 0.5}, "left": {"x=0, y=0": 1.0}},
+        "x=0, y=1": {"right": {"x=1, y=1": 0.5, "x=2, y=1": 0.5}, "up": {"x=0, y=0": 1.0}},
+        "x=1, y=1": {},
+        "x=2, y=1": {},
+    }
+    mdp = MDP.from_dict(steps, initial="x=0, y=0", labels={"goal": ["x=1, y=1"], "hole": ["x=2, y=1"]})
+    agent = Strategy.from_dict(mdp, {"x=0, y=0": "down", "x=1, y=0": "down", "x=0, y=1": "right"})
+    browser.open(render_html(explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html"))))
+    start = browser.node("x=0, y=0")
+    assert browser.run("return document.querySelector(arguments[0]).querySelectorAll('.heading').length", start) == 2
+    assert browser.run("return document.querySelectorAll('.heading.other').length") == 2
+    hole = browser.run("return document.querySelector(arguments[0]).textContent", browser.node("x=2, y=1"))
+    assert "hole" in hole
+    assert browser.log() == []
+
+
 def test_what_a_choice_is_worth_is_what_the_library_says(page):
     """After a choice the target is reached with its successors' least to greatest probability, averaged."""
     mdp = loan()

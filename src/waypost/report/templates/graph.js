@@ -15,6 +15,7 @@ class Graph {
   get room() {
     // how large a picture may be on the screen
     const narrow = innerWidth < 640;
+    if (matchMedia("print").matches) return { w: this.svg.clientWidth, h: 548 }; // 14.5 cm, as the style has it
     return { w: this.svg.clientWidth || 800, h: narrow ? Math.max(420, Math.min(600, innerHeight * .72)) : Math.max(440, Math.min(820, innerHeight - 235)) };
   }
 
@@ -78,6 +79,7 @@ class Graph {
       made.dataset.label = look.text;
       made.querySelector("title").textContent = look.text;
     }
+    const strong = new Set(); // arrows whose numbers stay
     for (const { edge, made } of this.edges) {
       const weight = taken && edge.c ? taken(edge) : null;
       const classes = ["edge"];
@@ -85,14 +87,12 @@ class Graph {
       if (chosen != null && (edge.s === chosen || edge.t === chosen)) classes.push("near");
       if (weight != null) classes.push(weight > 0 ? "taken" : "untaken");
       if (path.some((s, i) => s === edge.s && path[i + 1] === edge.t)) classes.push("onpath");
+      if (classes.some((name) => ["near", "taken", "onpath"].includes(name))) strong.add(`${edge.s} ${edge.t}`);
       made.setAttribute("class", classes.join(" "));
       made.querySelector(".line").style.strokeWidth = (weight > 0 ? 1.4 + 4 * weight : edge.width || 1.4).toFixed(1);
     }
     this.svg.classList.toggle("choosing", chosen != null);
-    for (const number of this.svg.querySelectorAll(".number")) {
-      const ends = number.dataset.edge.split(" ");
-      number.classList.toggle("near", chosen != null && ends.includes(String(chosen)));
-    }
+    for (const number of this.svg.querySelectorAll(".number")) number.classList.toggle("near", strong.has(number.dataset.edge));
   }
 
   fit() {
