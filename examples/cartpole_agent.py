@@ -39,7 +39,7 @@ def stood(episode: Episode) -> str:
 def main() -> None:
     """Train, play, find cells that predict held-out episodes, and say which of them matter."""
     agent = trained()
-    played = record(gymnasium.make("CartPole-v1"), agent, episodes=120, seed=7, max_steps=100)
+    played = record(gymnasium.make("CartPole-v1"), agent, episodes=200, seed=7, max_steps=100)
     for title, space in (("what the network computes", hidden_layer(agent)), ("what it sees", None)):
         found = abstract_agent(played, space=space, outcome=stood, actions=["left", "right"])
         print(f"Cells of {title}: {found}")

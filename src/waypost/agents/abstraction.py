@@ -35,7 +35,7 @@ from waypost.model.steps import STEP, within
 
 START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
-ROUNDS = 8  # of refinement
+ROUNDS = 10  # of refinement, until the error is half of what chance may do
 STAGES = 5  # of an episode with a limit, in which errors do not make up for each other
 
 
@@ -154,7 +154,7 @@ def abstract_agent(
     now = work.chain(work.cells)
     tried = [(now.size, now.error)]
     best = now
-    while best.error > best.chance and now.size < most and len(tried) < ROUNDS:
+    while best.error > best.chance / 2 and now.size < most and len(tried) < ROUNDS:
         cut = work.cut(now)
         if cut is now.cells:
             break
