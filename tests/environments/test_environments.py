@@ -207,7 +207,7 @@ def test_an_agent_that_is_no_agent_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "said"),
-    [("frozen_lake_agent.py", "1.000  row=3, col=3"), ("cartpole_agent.py", "1.000  positive")],
+    [("frozen_lake_agent.py", "1.000  row=3, col=3"), ("cartpole_agent.py", "Cells of what it sees")],
 )
 def test_a_trained_agent_is_explained(example, said):
     pytest.importorskip("stable_baselines3")

@@ -11,8 +11,8 @@ predicts ``P(o within t steps)``; the error is the greatest distance from the sh
     error = max over o, t of | P(o within t steps) - share(o within t steps) |
 
 and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
-Kiefer, Wolfowitz and Massart, 95 %). Where it does not, the cell whose later success the chain gets most wrong is cut
-in two.
+Kiefer, Wolfowitz and Massart, 95 %). Where it does not, the cells whose later success the chain gets most wrong are
+cut in two.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from waypost.model.steps import STEP, within
 
 START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
+ROUNDS = 10  # of refinement, until the error is half of what chance may do
 STAGES = 5  # of an episode with a limit, in which errors do not make up for each other
 
 
@@ -153,9 +154,9 @@ def abstract_agent(
     now = work.chain(work.cells)
     tried = [(now.size, now.error)]
     best = now
-    while best.error > best.chance and now.size < most:
+    while best.error > best.chance / 2 and now.size < most and len(tried) < ROUNDS:
         cut = work.cut(now)
-        if cut is None:
+        if cut is now.cells:
             break
         now = work.chain(cut)
         tried.append((now.size, now.error))
@@ -258,9 +259,9 @@ class _Work:
         mdp = strategy.mdp
         counted = within(mdp, self.longest + 1)
         places = [mdp.state(name.rpartition(f", {STEP}=")[0]) for name in counted.states]
-        late = np.array([name.endswith(f", {STEP}={self.longest + 1}") for name in counted.states])
-        ended = np.logical_or.reduce([np.zeros(len(late), bool), *(counted.labels[o] for o in mdp.labels)])
-        there = (late & ~ended) | counted.labels.get(self.limited, np.zeros(len(late), bool))
+        ended = np.logical_or.reduce([~counted.is_final, *counted.labels.values()])
+        nowhere = np.zeros(counted.n_states, bool)
+        there = ~ended | counted.labels.get(self.limited, nowhere)  # the time is up, and no outcome came before
         counted = counted.with_labels({**counted.labels, self.limited: there})
         taken = np.ones(counted.n_choices)
         for s, place in enumerate(places):
@@ -269,8 +270,8 @@ class _Work:
                 taken[counted.first_choice[s] : counted.first_choice[s + 1]] = strategy.modes[0][own.start : own.stop]
         return Strategy.memoryless(counted, taken)
 
-    def cut(self, now: _Chain) -> Cells | None:
-        """Cut the cell in two whose later success the chain gets most wrong, over all visits."""
+    def cut(self, now: _Chain) -> Cells:
+        """Cut the third of the cells in two whose later success the chain gets most wrong, over all visits."""
         wanted = self._wanted()
         strategy = self.clocked(now.strategy)
         mdp = strategy.mdp
@@ -289,10 +290,10 @@ class _Work:
             by_cell[cell] = by_cell.get(cell, 0.0) + abs(off)
         rows = np.concatenate([self.vectors[k] for k in self.counted])
         names = np.array([name for k in self.counted for name in now.names[k]])
-        for cell in sorted(by_cell, key=lambda name: -by_cell[name]):
-            if (names == cell).any() and (cut := now.cells.refined(cell, rows[names == cell], self.seed)) is not None:
-                return cut
-        return None
+        cells = now.cells
+        for cell in sorted(by_cell, key=lambda name: -by_cell[name])[: 1 + now.size // 3]:
+            cells = cells.refined(cell, rows[names == cell], self.seed)
+        return cells
 
     def _wanted(self) -> str:
         """Outcome whose probability guides the refinement: success, or else the most frequent one."""

@@ -64,10 +64,10 @@ class Cells:
             name = f"{name}.{int(_nearest(row[None], self.splits[name])[0]) + 1}"
         return name
 
-    def refined(self, name: str, members: Vectors, seed: int) -> Cells | None:
-        """The same with one cell cut in two; None if its members are all alike."""
+    def refined(self, name: str, members: Vectors, seed: int) -> Cells:
+        """The same with one cell cut in two; as it is if its members are all alike."""
         if len(np.unique(members, axis=0)) < 2:
-            return None
+            return self
         return Cells(
             self.space,
             self.features,

@@ -25,6 +25,8 @@ from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, without
+from waypost.model import MDP
+from waypost.model.steps import within
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
@@ -38,6 +40,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @given.what_if_options
+@click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
 @given.reading_options()
 @given.property_options
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
@@ -73,6 +76,11 @@ def command(**options: Any) -> None:
     tell(loaded.notes, quiet=learning["quiet"])
     if options["without"]:
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
+    if options["steps"] is not None:
+        if options["strategy"]:
+            raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
+        goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
+        loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     _write(several, files, _examples(loaded, endings), options)
@@ -97,6 +105,15 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     if question.states is not None:
         raise WaypostError("a conditional property is the importance of a set: waypost.group_importance in Python")
     return replace(loaded, mdp=question.mdp, target=wanted.target)
+
+
+def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:
+    """Model that counts its steps and ends after so many; the targets are labels there."""
+    counted = within(mdp.with_labels({**mdp.labels, **{goal: mdp.where(goal) for goal in goals}}), steps)
+    for goal in goals:
+        if not counted.labels[goal].any():
+            raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
+    return counted
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
