@@ -45,7 +45,7 @@ def path_bounds(question: Question, path: Sequence[str]) -> tuple[Any, Any, Any]
         raise UndefinedImportanceError(
             f"no strategy that follows this path reaches {question.name}, so importance is undefined"
         )
-    conserving = question.reach.conserving[0][followed.choices].all()
+    conserving = question.reach.conserving[followed.choices].all()
     best = question.best if conserving else followed.reach.max.values[start]
     lower, upper = (followed.bound("both" if question.optimal else side) for side in ("lower", "upper"))
     return lower, upper, best

@@ -32,11 +32,6 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
-    ties = {tie for part in explanation.scopes.values() for tie in part.ties}
-    if ties:
-        console.print(
-            Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
-        )
 
 
 def table(explanation: Explanation, *, top: int, console: Console | None = None) -> Table:
