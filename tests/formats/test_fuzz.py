@@ -85,9 +85,7 @@ def survives(path, seconds: float = 5) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ReadingNote)  # several initial states
-            mdp = read_mdp(
-                path, exact=path.stat().st_size % 2 == 0, time_limit=3
-            )  # it may ask for 10^12 states
+            mdp = read_mdp(path, exact=path.stat().st_size % 2 == 0, time_limit=3)  # it may ask for 10^12 states
     except WaypostError as error:
         said = str(error)
     assert time.perf_counter() - started < seconds

@@ -152,7 +152,9 @@ def main(seeds: int, only: str | None) -> None:
     print(f"{'kind':12}{'bounds':>9}{'off':>7}{'0 or 1':>8}{'refused':>9}  worst")
     for kind in KINDS if only is None else [only]:
         tally = run(kind, range(seeds))
-        print(f"{kind:12}{tally.bounds:9}{tally.off:7}{tally.extreme:8}{tally.refused:9}  {tally.worst:.2g}", flush=True)
+        print(
+            f"{kind:12}{tally.bounds:9}{tally.off:7}{tally.extreme:8}{tally.refused:9}  {tally.worst:.2g}", flush=True
+        )
         for line in tally.where[:: max(1, len(tally.where) // 8)][:12]:
             print("    ", line[:220])
 

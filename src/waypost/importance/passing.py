@@ -184,7 +184,8 @@ class _Cone:
 
         Where the target cannot be reached any more without passing, all of ``vmax`` is lost.
         """
-        zero, best, graph, enabled = self.reach.arena.zero, self.reach.max.values, self.question.graph, self.question.enabled
+        zero, best = self.reach.arena.zero, self.reach.max.values
+        graph, enabled = self.question.graph, self.question.enabled
         around = np.where(self.states, zero, best)
         ways = enabled & ~self.settled[graph.choice_state]
         lost = self.states | ~can_reach(graph, self.settled & np.asarray(around > zero, bool), enabled=ways)

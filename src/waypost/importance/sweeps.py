@@ -1,8 +1,8 @@
 """Many states at once: the bounds of `passing`, sharing everything shareable.
 
-The graph is asked first, for all states at once, which bounds are 0 and 1. Numbers come from `waypost.solve.sweep` where
-few states have a choice, and through `waypost.solve.lanes` where many have one; one by one where runs may be so long
-that what floats round away could add up. Which way is taken depends on the model alone.
+The graph is asked first, for all states at once, which bounds are 0 and 1. Numbers come from `waypost.solve.sweep`
+where few states have a choice, and through `waypost.solve.lanes` where many have one; one by one where runs may be so
+long that what floats round away could add up. Which way is taken depends on the model alone.
 """
 
 from __future__ import annotations
