@@ -132,7 +132,7 @@ class _Sweep:
             return np.full(len(states), np.nan)
         gain, loss = found.T
         if absolute:
-            return gain if kind == MOST_VIA else loss
+            return np.asarray(gain if kind == MOST_VIA else loss)
         if kind == MOST_VIA:
             return np.asarray(gain / question.best)
         if kind == MOST_AROUND:
