@@ -41,7 +41,7 @@ def main() -> None:
     agent = trained()
     played = record(gymnasium.make("CartPole-v1"), agent, episodes=200, seed=7, max_steps=100)
     for title, space in (("what the network computes", hidden_layer(agent)), ("what it sees", None)):
-        found = abstract_agent(played, space=space, outcome=stood, actions=["left", "right"])
+        found = abstract_agent(played, space=space, outcome=stood, actions=["left", "right"], most=96)
         print(f"Cells of {title}: {found}")
         for cells, error in found.tried:
             print(f"  {cells} cells: error {error:.3f}")

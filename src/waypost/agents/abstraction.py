@@ -155,7 +155,7 @@ def abstract_agent(
     tried = [(now.size, now.error)]
     best = now
     while best.error > best.chance / 2 and now.size < most and len(tried) < ROUNDS:
-        cut = work.cut(now)
+        cut = work.cut(now, most - now.size)
         if cut is now.cells:
             break
         now = work.chain(cut)
@@ -270,8 +270,8 @@ class _Work:
                 taken[counted.first_choice[s] : counted.first_choice[s + 1]] = strategy.modes[0][own.start : own.stop]
         return Strategy.memoryless(counted, taken)
 
-    def cut(self, now: _Chain) -> Cells:
-        """Cut the third of the cells in two whose later success the chain gets most wrong, over all visits."""
+    def cut(self, now: _Chain, room: int) -> Cells:
+        """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most."""
         wanted = self._wanted()
         strategy = self.clocked(now.strategy)
         mdp = strategy.mdp
@@ -291,7 +291,7 @@ class _Work:
         rows = np.concatenate([self.vectors[k] for k in self.counted])
         names = np.array([name for k in self.counted for name in now.names[k]])
         cells = now.cells
-        for cell in sorted(by_cell, key=lambda name: -by_cell[name])[: 1 + now.size // 3]:
+        for cell in sorted(by_cell, key=lambda name: -by_cell[name])[: min(1 + now.size // 3, room)]:
             cells = cells.refined(cell, rows[names == cell], self.seed)
         return cells
 
