@@ -62,6 +62,12 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
     if left > 0:
         many = "1 more activity" if left == 1 else f"{left:,} more activities"
         console.print(Text(f"and {many}; --top {len(story.ranked)} shows all"))
+    drawn = [a for a in story.ranked[:top] if a.intervals]
+    if drawn:
+        console.print(Text("95 % intervals when cases are drawn again, shares in per cent:"))
+        head = ["activity", *told.interval_headings(story)]
+        intervals = [[printable(a.name), *told.interval_cells(story, a)] for a in drawn]
+        console.print(fitted_table(console, head, intervals, box=box.SIMPLE_HEAD, header_style="dim"))
     if story.defining:
         console.print(Text("These are the outcome or come after it, and explain nothing:"))
         _list(console, told.defining(story))
@@ -135,7 +141,8 @@ def fitted_table(
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+        least = NAME if k < names else None
+        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), min_width=least, **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)
