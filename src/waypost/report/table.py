@@ -141,8 +141,7 @@ def fitted_table(
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        least = NAME if k < names else None
-        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), min_width=least, **how)
+        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)
