@@ -1,12 +1,14 @@
 """Make the pictures of the documentation: ``make pictures``, or ``python docs/pictures.py loan gridworld``.
 
-Needs Chromium. BPIC12 and spotify10000 need data that is not part of the project; they are left out where it is absent.
+Needs Chromium, and Gymnasium for the frozen lake. BPIC12 and spotify10000 need data that is not part of the project;
+they are left out where it is absent.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -16,11 +18,13 @@ from typing import Any
 
 from PIL import Image
 
-from waypost.cases import case, find_case, loan, prepare_case
+from waypost.cases import case, loan, prepare_case
 from waypost.formats import read_mdp
 from waypost.importance import explain
-from waypost.learn import example_cases
+from waypost.logs import EventLog
+from waypost.model import Strategy
 from waypost.report import needs, plot_bars, plot_graph, render_html, to_bytes, write_report
+from waypost.story import explain_log
 
 HERE = Path(__file__).parent / "pictures"
 DATA = Path(os.environ.get("WAYPOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -41,25 +45,29 @@ def browser(folder: str) -> Any:
     return webdriver.Chrome(options=options, service=webdriver.ChromeService(shutil.which("chromedriver")))
 
 
-def shoot(name: str, page: str, *, does: str = "", looks: str = "light phone", height: int = 1500) -> None:
-    """Take pictures of a page: "light" and "dark" at desktop width, "phone" at phone width."""
+LOOKS = {"light": (1280, 800), "dark": (1280, 800), "phone": (390, 844), "print": (794, 1123)}
+
+
+def shoot(name: str, page: str, *, does: str = "", looks: str = "light phone", height: int | None = None) -> None:
+    """Take pictures of what a page opens on: on a desk ("light", "dark"), on a phone, on paper ("print")."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
         path.write_text(page, encoding="utf-8")
         driver = browser(f"{folder}/chromium")
         try:
             for look in looks.split():
-                theme, width = "dark" if look == "dark" else "light", 390 if look == "phone" else 1280
-                suffix = "" if look == "light" else f"-{look}"
-                media = {"features": [{"name": "prefers-color-scheme", "value": theme}]}
+                width, high = LOOKS[look]
+                features = [{"name": "prefers-color-scheme", "value": "dark" if look == "dark" else "light"}]
+                media = {"media": "print" if look == "print" else "", "features": features}
                 driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-                metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+                metrics = {"width": width, "height": height or high, "deviceScaleFactor": 1, "mobile": look == "phone"}
                 driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
                 driver.get(path.as_uri())
                 driver.execute_script(does)
                 time.sleep(1)
                 picture = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
-                picture.quantize(200, dither=Image.Dither.NONE).save(HERE / f"{name}{suffix}.png", optimize=True)
+                suffix = "" if look == "light" else f"-{look}"
+                picture.quantize(96, dither=Image.Dither.NONE).save(HERE / f"{name}{suffix}.png", optimize=True)
         finally:
             driver.quit()
 
@@ -77,43 +85,83 @@ def scroll(selector: str) -> str:
 def make_loan() -> None:
     mdp = loan()
     found, other = (explain(mdp, target=target, **needs(mdp, ".html")) for target in ("Granted", "Rejected"))
-    both = render_html([found, other])
-    shoot("loan", render_html(found), does=click("Consultation"), looks="light dark", height=1560)
-    shoot("loan", render_html(found), does=click("Consultation"), looks="phone", height=2400)
-    shoot("loan-compare", both, does=scroll("#compare"), looks="light", height=900)
-    path = (
-        "document.querySelector('#path-mode').click();waypost.press(waypost.data.states.indexOf('Application'));"
-    ) + scroll(".explorer")
-    shoot("loan-path", render_html(found), does=path, looks="light", height=900)
-    shoot("loan-path", render_html(found), does=path, looks="phone", height=1700)
+    page = render_html(found)
+    shoot("loan", page, looks="light dark phone print")
+    shoot("loan-details", page, does=click("Consultation"))
+    shoot("loan-compare", render_html([found, other]), does=scroll("#compare"), looks="light", height=700)
+    path = "document.querySelector('#path-mode').click();waypost.press(waypost.data.states.indexOf('Application'));"
+    shoot("loan-path", page, does=path, looks="light")
     graph = plot_graph(found, scope="optimal", strategy=found.witnesses["optimal"]["Consultation"].lower)
     (HERE / "loan-graph.svg").write_bytes(to_bytes(graph, "svg"))
     (HERE / "loan-bars.svg").write_bytes(to_bytes(plot_bars(found), "svg"))
+
+
+def make_loan_log() -> None:
+    page = render_html(explain_log(prepare_case("loan-log"), by_state=True))
+    shoot("loan-log", page, looks="light dark phone print")
+    activity = (
+        "waypost.selectStop(waypost.data.map.stops.findIndex((stop) => stop.name === 'Call customer short'), true)"
+    )
+    shoot("loan-log-details", page, does=activity)
+
+
+def make_hospital() -> None:
+    """Sixteen activities in any order, with repeats: what hospital logs look like."""
+    rng = random.Random(16)
+    middle = [
+        "Triage",
+        "Blood test",
+        "X-ray",
+        "Ultrasound of the upper abdomen",
+        "Consultation",
+        "Antibiotics",
+        "Fluids",
+    ]
+    middle += ["Surgery", "Ward round", "Physiotherapy", "Second opinion", "Intensive care", "Letter to the doctor"]
+    cases = []
+    for _ in range(400):
+        steps = rng.choices(middle, k=rng.randint(4, 13))
+        well = rng.random() < (0.85 if "Physiotherapy" in steps else 0.45) * (0.4 if "Intensive care" in steps else 1)
+        cases.append(["Registration", "Triage", *steps, "Discharge" if well else "Readmission"])
+    shoot("hospital", render_html(explain_log(EventLog.from_sequences(cases), positive="Discharge", eps=0.9)))
 
 
 def make_gridworld() -> None:
     mdp = case("gridworld")
     found = explain(mdp, target="goal", **needs(mdp, ".html", ".svg"))
     write_report(found, HERE / "gridworld-heat.svg")
-    shoot("gridworld", render_html(found), does=click("4,4 with the key"))
+    shoot("gridworld", render_html(found))
+
+
+def make_frozen_lake() -> None:
+    """What a strategy for firm ground does on ice, beside the best one."""
+    import gymnasium
+
+    mdp, firm = (read_mdp(gymnasium.make("FrozenLake-v1", is_slippery=slips)) for slips in (True, False))
+    best = explain(firm, target="goal", scope="optimal", witnesses=1).witnesses["optimal"]
+    strategy = next(iter(best.values())).upper.to_dict()
+    agent = Strategy.from_dict(mdp, strategy.get("before", strategy))
+    found = explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html"))
+    shoot("frozen-lake", render_html(found))
 
 
 def make_bpic12() -> None:
     prepared = prepare_case("bpic12", DATA / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
-    mdp = prepared.learn()
-    found = explain(mdp, target=find_case("bpic12")[0].target, **needs(mdp, ".html"))
-    page = render_html(found, cases=example_cases(mdp, prepared))
-    shoot("bpic12", page, does=click(next(s for s in mdp.states if s.endswith(": A_APPROVED"))), height=2000)
+    shoot("bpic12", render_html(explain_log(prepared)))
+
+
+def make_bpic12_model() -> None:
+    mdp = read_mdp(DATA / "models/paper/bpic12.prism")
+    shoot("bpic12-model", render_html(explain(mdp, target="positive", **needs(mdp, ".html"))), looks="light")
 
 
 def make_spotify10000() -> None:
     mdp = read_mdp(DATA / "models/learned/spotify10000.drn")
-    found = explain(mdp, target="positive", **needs(mdp, ".html"))
-    shoot("spotify10000", render_html(found), does=click("q5172: skipped"), height=2200)
+    shoot("spotify10000", render_html(explain(mdp, target="positive", **needs(mdp, ".html"))))
 
 
-NEEDS = {"bpic12": "logs/bpic2012", "spotify10000": "models/learned"}
-MAKERS = {"loan": make_loan, "gridworld": make_gridworld, "bpic12": make_bpic12, "spotify10000": make_spotify10000}
+NEEDS = {"bpic12": "logs/bpic2012", "bpic12_model": "models/paper", "spotify10000": "models/learned"}
+MAKERS = {name.removeprefix("make_"): make for name, make in list(globals().items()) if name.startswith("make_")}
 
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or MAKERS:

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from waypost.cases import gridworld, loan
+from waypost.cases import gridworld, loan, prepare_case
 from waypost.importance import Explanation, explain
 from waypost.model import MDP
 from waypost.report import needs, render_html
+from waypost.story import explain_log
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 FLAGS = (
@@ -94,6 +95,17 @@ class Browser:
         self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
         element.click()
 
+    def choose(self, selector: str, value: str) -> None:
+        """Choose an option of a list, or move a slider."""
+        change = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event(arguments[2]))"
+        element = self.driver.find_element("css selector", selector)
+        self.run(change, element, value, "input" if element.tag_name == "input" else "change")
+
+    def scheme(self, name: str) -> None:
+        """Prefer "light" or "dark" from now on."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
     def node(self, name: str) -> str:
         """Selector of a state's box in the picture."""
         return f'.node[data-state="{self.run("return waypost.data.states.indexOf(arguments[0])", name)}"]'
@@ -141,6 +153,17 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     yield Browser(driver, tmp_path_factory.mktemp("pages"))
     with contextlib.suppress(Exception):
         driver.quit()
+
+
+@pytest.fixture(scope="session")
+def loan_log() -> Explanation:
+    """A log told by its activities, with its model by state."""
+    return explain_log(prepare_case("loan-log"), by_state=True)
+
+
+@pytest.fixture(scope="session")
+def log_page(loan_log: Explanation) -> str:
+    return render_html(loan_log, cases={"Accept offer": ["application 1", "<b>"]})
 
 
 @pytest.fixture(scope="session")

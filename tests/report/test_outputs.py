@@ -75,8 +75,7 @@ def test_two_targets_go_into_one_page(run, tmp_path):
 
 
 def test_a_log_is_explained_with_example_cases(run, tmp_path):
-    """The page of a model learned from a log names cases that passed each state."""
+    """The page of a log names cases that have each activity."""
     run("loan-log:300", "--html", "log.html", "-q", "--top", "2")
     page = (tmp_path / "log.html").read_text()
-    start = page.index('"cases":{')
-    assert page[start : start + 40].startswith('"cases":{"0":["')
+    assert '"examples":["application 1"' in page

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,3 +167,31 @@ def test_a_gridworld_page_has_its_map(world):
     page = data_of(render_html(world))
     assert (page["grid"]["width"], page["grid"]["height"]) == (7, 7)
     assert len(page["grid"]["cells"]) == 76
+
+
+# --- the script ---
+
+
+def test_the_scripts_pure_functions_hold_what_they_promise():
+    """The unit tests of the page's script, run by node."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node, to run the script's unit tests")
+    tests = Path(__file__).parent / "page.test.mjs"
+    done = subprocess.run([node, "--test", str(tests)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_the_page_brings_along_is_licensed():
+    """The layout library's licence is in every page and beside it in the package."""
+    folder = resources.files("waypost.report") / "templates" / "vendor"
+    licence = (folder / "dagre.LICENSE").read_text(encoding="utf-8")
+    assert "Permission is hereby granted" in licence
+    assert licence.split("\n")[2] in (folder / "dagre.js").read_text(encoding="utf-8")
+
+
+def test_states_that_only_say_whose_turn_it_is_come_last(loan_log):
+    """A learned model's picture starts with what people gave names to."""
+    by_state = loan_log.log.by_state
+    part = important_part(by_state, limit=12)
+    assert not any(" after " in by_state.mdp.states[state] for state in part.states)

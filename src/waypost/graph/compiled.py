@@ -16,6 +16,8 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
+from waypost.graph.keeping import keep_carefully
+
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 
@@ -47,9 +49,11 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """Machine code for this kernel and the kernels it calls."""
         try:
-            return self._compiled(cache=True)
-        except RuntimeError:  # nowhere to keep it: no home, and installed where nobody may write
+            compiled = self._compiled(cache=True)
+        except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
+        keep_carefully(compiled)
+        return compiled
 
     @cached_property
     def inner(self) -> Callable[..., Any]:

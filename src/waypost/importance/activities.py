@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from waypost.importance.results import Bounds, Explanation
@@ -64,6 +64,7 @@ class Story:
     activities: tuple[ActivityScore, ...]
     fit: ModelFit
     notes: tuple[str, ...] = ()  # what was left out, and what the numbers hang on
+    process_map: Any = None  # `waypost.logs.ProcessMap`: what follows what, how often
     by_state: Explanation | None = None  # the same by state, where it was asked for
 
     @property

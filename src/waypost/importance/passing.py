@@ -71,9 +71,25 @@ def bounds(question: Question, states: Mask, *, absolute: bool = False) -> tuple
     """Least and greatest importance of passing some states of the model, or the same without normalisation."""
     if absolute and question.scope == "all":
         return tuple(bound(question, states, side, absolute=True).value for side in SIDES)
-    upper = bound(question, states, "upper").value
-    lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
+    lower, upper = _by_graph(question, question.spread(states))
+    if upper is None:
+        upper = bound(question, states, "upper").value
+    if lower is None:
+        lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
     return (lower * question.best, upper * question.best) if absolute else (lower, upper)
+
+
+def _by_graph(question: Question, passing: Mask) -> tuple[Any, Any]:
+    """Least and greatest importance where the graph decides them, None where a number is needed."""
+    zero, one = question.reach.arena.zero, question.reach.arena.one
+    if not (question.ever & passing).any():
+        return zero, zero
+    if facts.must_pass(question, passing):
+        return one, one
+    if question.chain is not None:
+        return None, None
+    lower = zero if facts.can_be_zero(question, passing) else None
+    return lower, one if facts.can_be_one(question, passing) else None
 
 
 def witness(question: Question, states: Mask, side: Side, *, absolute: bool = False) -> Strategy:

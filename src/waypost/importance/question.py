@@ -199,6 +199,14 @@ class Question:
         """(S,) states that some strategy visits before, or on entering, the target."""
         return self._from_start(self.enabled)
 
+    @property
+    def entered(self) -> Mask:
+        """(S,) states of the model that some strategy in scope visits before, or on entering, the target."""
+        if self.chain is None:
+            return self.visited
+        n = self.mdp.n_states
+        return np.asarray(self.visited[: self.chain.modes * n].reshape(-1, n).any(axis=0))
+
     @cached_property
     def visited_by_best(self) -> Mask:
         """(S,) states that one strategy, the best one found, visits before, or on entering, the target."""

@@ -4,6 +4,7 @@ from waypost.logs.actors import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors
 from waypost.logs.contrast import Contrast, Contrasts, contrast
 from waypost.logs.description import LogDescription, describe_log
 from waypost.logs.log import EventLog
+from waypost.logs.process_map import ProcessMap, process_map
 from waypost.logs.read import looks_like_log, looks_like_traces, read_log
 from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
 from waypost.logs.segments import Segments, segments
@@ -18,6 +19,7 @@ __all__ = [
     "Contrasts",
     "EventLog",
     "LogDescription",
+    "ProcessMap",
     "Recipe",
     "Segments",
     "Step",
@@ -28,6 +30,7 @@ __all__ = [
     "looks_like_log",
     "looks_like_traces",
     "parse_recipe",
+    "process_map",
     "read_actors",
     "read_log",
     "read_recipe",

@@ -16,7 +16,9 @@ Field = tuple[int, int]
 Coordinates = Mapping[int, Field]  # state -> (column, row); rows grow downwards
 
 _WORDS = {
-    "lava": ("lava", "hole", "cliff", "trap"),
+    "lava": ("lava", "trap"),
+    "hole": ("hole", "pit"),
+    "cliff": ("cliff",),
     "goal": ("goal", "target", "exit"),
     "key": ("key",),
     "door": ("door",),

@@ -18,14 +18,18 @@ import numpy as np
 from waypost.errors import ModelError
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
-from waypost.report import story as told
+from waypost.report import story as words
+from waypost.report.findings import Name, findings
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
-from waypost.report.text import kind_counts, summarise
-from waypost.report.wording import SCOPE_TITLES, number, percent, printable, span
+from waypost.report.text import Summary, kind_counts, summarise
+from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
-_SCRIPTS = ("wording.js", "solver.js", "graph.js", "panels.js", "table.js", "main.js")
+_SCRIPTS = (
+    *("vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "graph.js"),
+    *("stops.js", "panels.js", "path.js", "table.js", "compare.js", "reading.js", "main.js"),
+)
 
 
 def render_html(
@@ -63,13 +67,18 @@ def render_html(
         raise ModelError("the targets of one page must be explained on the same model and the same states")
     template = _environment().get_template("page.html")
     summaries = [summarise(explanation, top) for explanation in several]
+    story = several[0].log
+    # of a log, the model's states are in the page where they were asked for; its activities always are
+    told = [each.log.by_state or each if each.log else each for each in several]
+    data = page_data(told, coordinates, cases or {}, story)
+    positions = {name: k for k, name in enumerate(data["states"])}
     page: str = template.render(
         title=printable(summaries[0].title),
         version=version("waypost"),
         css=_asset("page.css"),
         script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
-        parts=[_part(e, s) for e, s in zip(several, summaries, strict=True)],
-        data=embed(page_data(several, coordinates, cases or {})),
+        parts=[_part(e, s, positions) for e, s in zip(several, summaries, strict=True)],
+        data=embed(data),
     )
     return page
 
@@ -97,10 +106,38 @@ def _asset(name: str) -> str:
     return (files("waypost.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
+def _part(explanation: Explanation, summary: Summary, positions: Mapping[str, int]) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
-    if explanation.log is not None:
-        return _log_part(explanation.log, summary)
+    story = explanation.log
+    found = findings(explanation)
+    states = explanation.mdp.states
+    names = [part for finding in found for part in finding.parts if isinstance(part, Name)]
+    named = {name.state for name in names if name.state is not None}
+    part = {
+        "summary": summary,
+        "title": summary.title,
+        "lead": summary.lead,
+        "findings": found,
+        "at": {state: positions[states[state]] for state in named if states[state] in positions},
+        "stops": {},
+        "figures": _figures(explanation),
+    }
+    return part | (_states_part(explanation) if story is None else _log_part(story))
+
+
+def _figures(explanation: Explanation) -> list[tuple[str, str]]:
+    """Success as observed, at best and at worst, as far as each is known and says more than the others."""
+    low, high = explanation.reachability
+    story, write = explanation.log, number if explanation.log is None else percent
+    seen = [] if story is None else [("observed", percent(story.success))]
+    if story is not None and not story.scopes:
+        return [*seen, ("cases", f"{story.cases:,}")]
+    return (
+        [*seen, ("at best", write(high)), ("at worst", write(low))] if low != high else [*seen, ("always", write(high))]
+    )
+
+
+def _states_part(explanation: Explanation) -> dict[str, Any]:
     mdp, labels = explanation.mdp, labels_by_state(explanation.mdp)
     rows = []
     for position in explanation.ranking[:LISTED].tolist():
@@ -113,14 +150,11 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
                 "values": [span(bounds) for bounds in explanation.at(position).values()],
             }
         )
-    target, reached = printable(explanation.target), explanation.reachability
     return {
-        "summary": summary,
         "counts": kind_counts(explanation),
-        "figures": [("at best", number(reached.upper)), ("at worst", number(reached.lower))],
         "thing": "state",
         "things": "states",
-        "caption": f"Importance for reaching {target}, most important first",
+        "caption": f"Importance for reaching {printable(explanation.target)}, most important first",
         "headings": [SCOPE_TITLES[part].capitalize() for part in explanation.parts],
         "rows": rows,
         "labelled": bool(mdp.labels),
@@ -128,21 +162,41 @@ def _part(explanation: Explanation, summary: Any) -> dict[str, Any]:
     }
 
 
-def _log_part(story: Story, summary: Any) -> dict[str, Any]:
+def _log_part(story: Story) -> dict[str, Any]:
     """Gather the same for a log: its activities, what separates first."""
+    stops = {stop.name: k for k, stop in enumerate(story.process_map.stops)} if story.process_map else {}
     rows = [
-        {"name": printable(a.name), "kind": "defining" if a.defines_outcome else "", "values": told.cells(story, a)}
+        {
+            "name": printable(a.name),
+            "stop": stops.get(a.name),
+            "kind": "defining" if a.defines_outcome else "",
+            "values": words.cells(story, a),
+        }
         for a in story.activities
     ]
     return {
-        "summary": summary,
+        "title": f"Which steps matter for {printable(wanted_end(story))}?",
+        "lead": f"{story.good:,} of {count(story.cases, 'case')} end well.",
+        "stops": stops,
         "counts": "",
-        "figures": [("end well", percent(story.success)), ("cases", f"{story.cases:,}")],
         "thing": "activity",
         "things": "activities",
         "caption": "Activities of good and bad cases, what separates first",
-        "headings": [heading.capitalize() for heading in told.headings(story)],
+        "headings": [heading.capitalize() for heading in words.headings(story)],
         "rows": rows,
         "labelled": False,
         "left_out": 0,
     }
+
+
+def wanted_end(story: Story) -> str:
+    """What good cases reach, in the log's words: the events that decide that a case is good.
+
+    >>> from waypost.logs import EventLog
+    >>> from waypost.story import explain_log
+    >>> log = EventLog.from_sequences([["ask", "pay"]] * 40 + [["ask", "go"]] * 40)
+    >>> wanted_end(explain_log(log, positive="pay").log)
+    "'pay'"
+    """
+    deciding = [a.name for a in story.defining if str(a.defines_outcome).startswith("decides that a case is positive")]
+    return " or ".join(map(repr, deciding[:3])) or "a good end"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import numpy as np
 
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+
+_NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
 
 
 def labels_by_state(mdp: MDP) -> list[list[str]]:
@@ -22,13 +25,17 @@ def labels_by_state(mdp: MDP) -> list[list[str]]:
 def captions(mdp: MDP) -> list[str]:
     """(S,) what to call each state: the label that fewest states share with it, or else its name.
 
-    ``init``, ``deadlock`` and ``target`` tell nothing that the report does not say anyway.
+    ``init``, ``deadlock`` and ``target`` tell nothing that the report does not say anyway. Where learning numbered the
+    states, ``q7: pay``, the number is no part of what they are called.
 
     >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"O_CANCELLED": ["q1"]})
     >>> captions(mdp)
     ['q0', 'O_CANCELLED']
     """
-    called = list(mdp.states)
+    numbered = [_NUMBERED.fullmatch(name) for name in mdp.states]
+    called = [found[1] for found in numbered if found]
+    if len(called) < mdp.n_states:
+        called = list(mdp.states)
     telling = [(name, holds) for name, holds in mdp.labels.items() if name not in {"init", "deadlock", "target"}]
     for name, holds in sorted(telling, key=lambda item: -int(item[1].sum())):
         for state in np.flatnonzero(holds).tolist():

@@ -13,10 +13,9 @@ from waypost.importance.results import Explanation, Kind, Number, StateImportanc
 from waypost.model import MDP, Strategy
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
-from waypost.report.layout import DIRECTIONS, Layout, place
-from waypost.report.names import addition, captions
-from waypost.report.story import share
-from waypost.report.view import View, important_part
+from waypost.report.mapdata import map_data
+from waypost.report.names import captions
+from waypost.report.view import View, important_part, turn_states
 
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
 
@@ -25,6 +24,7 @@ def page_data(
     several: Sequence[Explanation],
     coordinates: Mapping[Any, tuple[int, int]] | None,
     cases: Mapping[str, Sequence[str]],
+    story: Story | None = None,
 ) -> dict[str, Any]:
     """Everything the script needs; states and choices are numbers, positions in the lists of names."""
     mdp = several[0].mdp
@@ -44,17 +44,18 @@ def page_data(
         "labels": {
             name: [at[s] for s in np.flatnonzero(holds).tolist() if s in at] for name, holds in mdp.labels.items()
         },
+        "aside": [at[s] for s, turn in enumerate(turn_states(mdp)) if turn and s in at],
         "initial": at[mdp.initial],
-        "thing": "state" if several[0].log is None else "activity",
         "asked": None if asked == list(range(mdp.n_states)) else [at[s] for s in asked],
         "actions": actions,
         "action": [numbered[a] for a in mdp.actions] if whole else {c: numbered[mdp.actions[c]] for c in used},
         "model": _model(mdp) if whole else None,
         "kinds": [kind.value for kind in Kind],
         "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],
+        "thing": "state" if several[0].log is None else "activity",
+        "map": None if story is None or story.process_map is None else map_data(story, several[0].mdp, at, cases),
         "grid": _grid(several[0], coordinates_of(mdp, coordinates), at),
-        "cases": {at[mdp.index[name]]: list(found)[:8] for name, found in cases.items() if mdp.state(name) in at}
-        or None,
+        "cases": None if story else {at[mdp.state(name)]: [*found][:8] for name, found in cases.items()} or None,
     }
 
 
@@ -96,18 +97,8 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "kinds": [every.index(read[k]) for k in inside],
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
-        "columns": [] if explanation.log is None else _columns(explanation.log),
-        "view": _drawn(explanation, view, at),
+        "view": _drawn(view, at),
     }
-
-
-def _columns(story: Story) -> list[dict[str, Any]]:
-    """What a table says of activities beside the bounds, as text."""
-    return [
-        {"title": "Success after", "values": [share(a.success_after) for a in story.activities]},
-        {"title": "Success without", "values": [share(a.success_without) for a in story.activities]},
-        {"title": "Cases", "values": [f"{a.cases:,}" for a in story.activities]},
-    ]
 
 
 def compact(value: Number) -> float | int:
@@ -158,33 +149,14 @@ def _choices(mdp: MDP, probabilities: NDArray[np.float64], reached: NDArray[np.b
     return [c if probabilities[c] == 1 else [c, compact(probabilities[c])] for c in taken]
 
 
-def _drawn(explanation: Explanation, view: View, at: Mapping[int, int]) -> dict[str, Any]:
-    called = captions(explanation.mdp)
-    sizes = [node_size(called[s], explanation.mdp.states[s]) for s in view.states]
-    edges, arrows = view.drawn
+def _drawn(view: View, at: Mapping[int, int]) -> dict[str, Any]:
+    edges, _ = view.drawn
     return {
         "states": [at[s] for s in view.states],
-        "sizes": sizes,
         "edges": [
             {"s": at[e.source], "t": at[e.target], "c": e.choices, "p": [compact(p) for p in e.probabilities]}
             for e in edges
         ],
-        **{way: _geometry(place(sizes, arrows, direction=way)) for way in DIRECTIONS},
-    }
-
-
-def node_size(called: str, name: str) -> tuple[float, float]:
-    """Width and height of a state's box."""
-    sub = len(addition(called, name))
-    return float(min(178, max(64, 22 + 7.8 * len(called), 20 + 6.0 * sub))), 42.0 if sub else 34.0
-
-
-def _geometry(layout: Layout) -> dict[str, Any]:
-    return {
-        "width": layout.width,
-        "height": layout.height,
-        "centres": [[round(x, 1), round(y, 1)] for x, y in layout.centres],
-        "curves": [[[round(x, 1), round(y, 1)] for x, y in curve] for curve in layout.curves],
     }
 
 

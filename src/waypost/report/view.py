@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_array
 
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+from waypost.report.names import captions
 
 SHOWN = 60  # more states than this make a picture that nobody reads
 FAR = 20_000  # hidden states that the search for a way between two shown ones looks at
@@ -69,31 +71,73 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
+    turns = turn_states(mdp)
+    ranked.sort(key=lambda state: turns[state])  # stable: those that say nothing come last
     other = [] if explanation.log is None else [mdp.n_states - 1]  # where bad cases end
     wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *other, *ranked])
     states = tuple(wanted)[:limit]
-    return View(states, (*_direct(mdp, states), *_through_hidden(mdp, states)))
+    direct = _direct(mdp, states, turns)
+    return View(states, (*direct, *_through_hidden(mdp, states, direct)))
 
 
-def _direct(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:
+def turn_states(mdp: MDP) -> list[bool]:
+    """(S,) which states only say whose turn it is after a step: ``bank after Check``, or ``bankCheck``.
+
+    Such a state is called as the states before it are, with something in front; and at least three steps have one with
+    the same in front, so that ``resend`` after ``send`` is none.
+
+    >>> steps = {"a": {"env": "bank after a"}, "bank after a": {"go": "b"}, "b": {"env": "bank after b"}}
+    >>> steps |= {"bank after b": {"go": "c"}, "c": {"env": "bank after c"}, "bank after c": {}}
+    >>> turn_states(MDP.from_dict(steps, initial="a"))
+    [False, True, False, True, False, True]
+    """
+    called = captions(mdp)
+    before: list[set[str]] = [set() for _ in called]
+    owner = np.repeat(mdp.choice_state, np.diff(mdp.transitions.indptr))
+    for source, target in zip(owner.tolist(), mdp.transitions.indices.tolist(), strict=True):
+        if source != target:
+            before[target].add(called[source])
+    front = [
+        name[: -len(next(iter(names)))] if len(names) == 1 and name.endswith(next(iter(names))) else ""
+        for name, names in zip(called, before, strict=True)
+    ]
+    steps: dict[str, set[str]] = {}
+    for prefix, name in zip(front, called, strict=True):
+        steps.setdefault(prefix, set()).add(name)
+    return [bool(prefix) and len(steps[prefix]) >= 3 for prefix in front]
+
+
+def _direct(mdp: MDP, states: tuple[int, ...], turns: Sequence[bool]) -> list[Edge]:
+    """Arrows between shown states; what only says whose turn it is, and is not shown, is stepped over."""
     shown = set(states)
     edges = []
     for source in states:
         found: dict[int, list[tuple[int, float]]] = {}
-        for choice in range(int(mdp.first_choice[source]), int(mdp.first_choice[source + 1])):
-            low, high = mdp.transitions.indptr[choice : choice + 2]
-            row = zip(mdp.transitions.indices[low:high].tolist(), mdp.transitions.data[low:high].tolist(), strict=True)
-            for target, probability in row:
-                if target in shown:
-                    found.setdefault(target, []).append((choice, probability))
+        for choice, target, probability in _steps(mdp, source):
+            if target in shown:
+                found.setdefault(target, []).append((choice, probability))
+            elif turns[target]:
+                for further, end, also in _steps(mdp, target):
+                    if end in shown:
+                        found.setdefault(end, []).append((further, probability * also))
         edges += [
             Edge(source, target, tuple(c for c, _ in ways), tuple(p for _, p in ways)) for target, ways in found.items()
         ]
     return edges
 
 
-def _through_hidden(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:
+def _steps(mdp: MDP, state: int) -> Iterator[tuple[int, int, float]]:
+    """Ways out of a state: choice, successor, probability."""
+    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+        low, high = mdp.transitions.indptr[choice : choice + 2]
+        row = zip(mdp.transitions.indices[low:high].tolist(), mdp.transitions.data[low:high].tolist(), strict=True)
+        yield from ((choice, target, probability) for target, probability in row)
+
+
+def _through_hidden(mdp: MDP, states: tuple[int, ...], direct: Sequence[Edge]) -> list[Edge]:
     """Connect a shown state that no arrow enters, or leaves, with the nearest one behind hidden states."""
+    entered = {edge.target for edge in direct if edge.source != edge.target}
+    left = {edge.source for edge in direct if edge.source != edge.target}
     owner = csr_array((np.ones(mdp.n_choices), np.arange(mdp.n_choices), mdp.first_choice))
     forward = csr_array(owner @ mdp.transitions)
     backward = csr_array(forward.T)
@@ -101,12 +145,11 @@ def _through_hidden(mdp: MDP, states: tuple[int, ...]) -> list[Edge]:
     shown[list(states)] = True
     edges: dict[tuple[int, int], Edge] = {}
     for state in states:
-        before, after = _around(backward, state), _around(forward, state)
-        if state != mdp.initial and not shown[before].any():
+        if state != mdp.initial and state not in entered:
             nearest = _nearest(backward, state, shown)
             if nearest is not None:
                 edges[nearest, state] = Edge(nearest, state)
-        if len(after) and not shown[after].any():
+        if len(_around(forward, state)) and state not in left:
             nearest = _nearest(forward, state, shown)
             if nearest is not None:
                 edges[state, nearest] = Edge(state, nearest)

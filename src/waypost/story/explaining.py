@@ -22,7 +22,7 @@ from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
-from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast
+from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map
 from waypost.logs.log import POSITIVE
 from waypost.logs.traces import ENVIRONMENT, log_of_traces, steps_of, written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
@@ -126,6 +126,7 @@ def explain_log(
         positive=_said(positive),
         activities=tuple(scores),
         fit=_fit(learned),
+        process_map=process_map(log),
         notes=(*chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
         by_state=detail,
     )

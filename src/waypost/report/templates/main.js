@@ -1,157 +1,17 @@
 // The page: what is chosen, and what follows from it.
 
-class Page {
+class Page extends Reading {
   constructor(data) {
-    this.data = data;
-    this.model = data.model ? arena(this.unpacked(data.model)) : null;
-    this.position = new Map((data.asked || data.states.map((_, i) => i)).map((state, i) => [state, i]));
-    this.lowered = data.states.map((name, i) => `${name} ${data.captions[i] || ""}`.toLowerCase());
-    this.labelsOf = new Map();
-    for (const [label, states] of Object.entries(data.labels)) {
-      for (const s of states) this.labelsOf.set(s, [...(this.labelsOf.get(s) || []), label]);
-    }
-    this.bound = "upper";
-    this.threshold = 0;
-    this.selected = null;
-    this.path = null;
-    this.matches = null;
-    this.byImportance = (a, b) => (this.rank.get(a) ?? 1e9) - (this.rank.get(b) ?? 1e9);
+    super(data);
     this.graph = new Graph(this, document.getElementById("graph"));
     this.table = new Table(this, document.getElementById("live-table"));
+    document.getElementById("live-table").hidden = this.mapOnly;
     this.builder = new PathBuilder(this, document.getElementById("path"));
     this.choose(0);
+    this.enliven();
     this.listen();
   }
 
-  unpacked(model) {
-    const sums = (lengths) => { const total = new Int32Array(lengths.length + 1); lengths.forEach((n, i) => { total[i + 1] = total[i] + n; }); return total; };
-    return { first: sums(model.choices), ptr: sums(model.rows), succ: Int32Array.from(model.succ), prob: Float64Array.from(model.prob) };
-  }
-
-  importanceOf(packed, targets, path) {
-    // the importance of any path of any model, for programs that drive the page
-    const model = arena(this.unpacked(packed));
-    const mask = new Uint8Array(model.n);
-    for (const s of targets) mask[s] = 1;
-    const work = pathImportance(model, mask, path);
-    let step = work.next();
-    while (!step.done) step = work.next();
-    return step.value;
-  }
-
-  // --- what the data says ---
-  caption(state) { return this.data.captions[state] || this.data.states[state]; }
-  labels(state) { return this.labelsOf.get(state) || []; }
-  action(choice) { return this.data.actions[this.data.action[choice]]; }
-  isTarget(state) { return this.targetMask[state] === 1; }
-  choicesOf(state) { return this.model ? this.model.first[state + 1] - this.model.first[state] : 1; }
-  kind(state) { const p = this.position.get(state); return p == null ? "" : this.data.kinds[this.target.kinds[p]]; }
-
-  bounds(state, scope, target = this.target) {
-    const p = this.position.get(state);
-    const pair = scope === "absolute" ? target.absolute : target.scopes[scope];
-    return p == null || !pair ? null : [pair[0][p], pair[1][p]];
-  }
-
-  exactText(state, scope) {
-    const found = this.target.exact && this.target.exact[scope];
-    if (!found) return "";
-    const p = this.position.get(state);
-    const [low, high] = [found[0][p], found[1][p]];
-    const text = low === high ? low : `${low} to ${high}`;
-    return text.length < 24 ? text : "";
-  }
-
-  value(state, target = this.target) {
-    // the number that hides a state below the slider and places it in a comparison
-    const bounds = this.bounds(state, this.scope, target);
-    if (!bounds) return null;
-    return this.bound === "lower" ? bounds[0] : this.bound === "width" ? bounds[1] - bounds[0] : bounds[1];
-  }
-
-  shade(state) {
-    // how strongly a state is coloured, from 0 to 1
-    return this.bound === "kind" ? KIND_SHADES[this.kind(state)] ?? null : this.value(state);
-  }
-
-  boundsText(state) {
-    const bounds = this.bounds(state, this.scope);
-    return bounds ? `${span(...bounds)} (${SCOPES[this.scope].toLowerCase()})` : "importance not asked for";
-  }
-
-  keeps(state) {
-    if (state === this.data.initial || this.isTarget(state)) return true;
-    const value = this.value(state);
-    return value == null ? this.threshold === 0 : value >= this.threshold;
-  }
-
-  successors(state) {
-    // state -> [[choice, probability], ...]
-    const found = new Map();
-    if (!this.model) return found;
-    for (let c = this.model.first[state]; c < this.model.first[state + 1]; c++) {
-      for (let k = this.model.ptr[c]; k < this.model.ptr[c + 1]; k++) {
-        const y = this.model.succ[k];
-        if (!found.has(y)) found.set(y, []);
-        found.get(y).push([c, this.model.prob[k]]);
-      }
-    }
-    return found;
-  }
-
-  predecessors(state) {
-    const found = new Set();
-    if (this.model) for (let k = this.model.start[state]; k < this.model.start[state + 1]; k++) found.add(this.model.owner[this.model.into[k]]);
-    found.delete(state);
-    return found;
-  }
-
-  witness() {
-    if (this.selected == null || !this.model) return null;
-    const side = this.bound === "lower" ? "lower" : "upper";
-    const found = this.target.witnesses[this.selected];
-    const pair = found && found[this.scope];
-    const packed = pair && pair[side === "lower" ? 0 : 1];
-    if (!packed) return null;
-    const pairs = (list) => list.map((entry) => (Array.isArray(entry) ? entry : [entry, 1]));
-    return { side, start: packed.start, modes: packed.modes.map(pairs), update: packed.update.map((changes) => new Map(changes)) };
-  }
-
-  takenEdges() {
-    // how likely an arrow is under the witness, in the memory mode that takes it most often; 0 where it never gets
-    const witness = this.witness();
-    if (!witness) return null;
-    const { model } = this;
-    const modes = witness.modes.map((list) => {
-      const found = new Map();
-      for (const [c, p] of list) { const s = model.owner[c]; if (!found.has(s)) found.set(s, []); found.get(s).push([c, p]); }
-      return found;
-    });
-    const plays = (state, mode) => modes[mode].get(state) || (this.choicesOf(state) === 1 ? [[model.first[state], 1]] : []);
-    const reached = modes.map(() => new Uint8Array(model.n));
-    const queue = [[this.data.initial, witness.start]];
-    reached[witness.start][this.data.initial] = 1;
-    for (let i = 0; i < queue.length; i++) {
-      const [state, mode] = queue[i];
-      if (this.isTarget(state)) continue;
-      for (const [c] of plays(state, mode)) {
-        for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) {
-          const y = model.succ[k];
-          const next = witness.update[mode].get(y) ?? mode;
-          if (!reached[next][y]) { reached[next][y] = 1; queue.push([y, next]); }
-        }
-      }
-    }
-    const weight = (edge, mode) => (reached[mode][edge.s] && !this.isTarget(edge.s)
-      ? plays(edge.s, mode).reduce((sum, [c, p]) => { const i = edge.c.indexOf(c); return i < 0 ? sum : sum + p * edge.p[i]; }, 0) : 0);
-    return (edge) => (edge.c.length ? Math.max(...modes.map((_, mode) => weight(edge, mode))) : null);
-  }
-
-  link(state) {
-    return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.select(state, true); } }, bdi(this.data.states[state]));
-  }
-
-  // --- what the reader does ---
   choose(index) {
     this.targetIndex = index;
     this.target = this.data.targets[index];
@@ -164,7 +24,9 @@ class Page {
     this.mainScope = scopes.includes("all") ? "all" : scopes[0];
     if (!scopes.includes(this.scope)) this.lookBest(scopes);
     for (const part of document.querySelectorAll(".summary")) part.hidden = Number(part.dataset.target) !== index;
-    this.view = this.data.grid ? "map" : "overview";
+    this.view = this.firstView;
+    this.detail.overview = null;
+    this.lookFirst();
     if (this.path) this.builder.reset();
     this.draw();
     this.refresh();
@@ -181,22 +43,61 @@ class Page {
     const looks = [[this.mainScope, "upper"], ...scopes.flatMap((scope) => [[scope, "upper"], [scope, "lower"]])];
     let best = looks[0];
     for (const look of looks) if (spread(look) > 1.5 * spread(best)) best = look;
-    [this.scope, this.bound] = best;
-    if (this.data.grid) [this.scope, this.bound] = [this.mainScope, "kind"]; // on a map the kind says most
+    [this.scope, this.colour] = best;
+    this.stateColour = this.colour;
+    if (this.data.grid) [this.scope, this.stateColour] = scopes.includes("strategy") ? ["strategy", "upper"] : [this.mainScope, "kind"]; // on a map the kind says most, or what the given strategy does
+  }
+
+  get firstView() { return this.data.map ? "process" : this.data.grid ? "map" : "overview"; }
+
+  scopeNames() {
+    // of the bounds that the view shows
+    const stop = this.view === "process" && this.data.map.stops.find((each) => each.bounds);
+    return Object.keys(stop ? stop.bounds : this.target.scopes);
+  }
+
+  colours() {
+    const here = this.view === "process" ? ["contrast", "success", "cases", "upper", "lower", "width"] : ["kind", "upper", "lower", "width"];
+    const told = this.data.map && this.data.map.stops.some((stop) => stop.good_share != null);
+    const bounded = this.data.map && this.data.map.stops.some((stop) => stop.bounds && Object.keys(stop.bounds).length);
+    return here.filter((key) => (["contrast", "success"].includes(key) ? told : this.view !== "process" || key === "cases" || bounded));
+  }
+
+  lookFirst() {
+    // a view opens in the colours that say most in it
+    if (!this.scopeNames().includes(this.scope)) this.scope = this.scopeNames()[0] || this.mainScope;
+    const possible = this.colours();
+    this.colour = this.view === "process" ? possible[0] : possible.includes(this.stateColour) ? this.stateColour : possible[0];
   }
 
   press(state) { if (this.path) this.builder.offer(state); else this.select(state); }
 
   select(state, centre = false) {
-    this.selected = state;
+    if (this.mapOnly) { this.selectStop(this.data.map.stops.findIndex((stop) => stop.states.includes(state)), centre); return; }
+    [this.selected, this.stop] = [state, null];
     document.getElementById("details").hidden = false;
-    if (!this.graph.nodes.has(state) && this.model) { this.view = "around"; this.draw(); }
-    else if (this.view === "around") this.draw();
+    if (this.view === "process") { this.view = "around"; this.lookFirst(); this.draw(); }
+    else if (!this.graph.has(state)) {
+      if (this.view === "overview" && this.target.view.states.includes(state)) { this.shownToo.push(state); this.draw(); }
+      else if (this.model) { this.view = "around"; this.draw(); }
+    } else if (this.view === "around" || this.view === "map") this.draw();
+    this.chosen(state, centre);
+  }
+
+  selectStop(k, centre = false) {
+    [this.selected, this.stop] = [null, k];
+    document.getElementById("details").hidden = false;
+    if (this.view !== "process") { this.view = "process"; this.lookFirst(); this.draw(); }
+    if (!this.graph.nodes.has(k + STOPS)) { this.forced.add(k); this.draw(); }
+    this.chosen(k + STOPS, centre);
+  }
+
+  chosen(key, centre) {
     this.graph.paint();
     if (centre) {
-      this.graph.centre(state);
+      this.graph.centre(key);
       const stage = document.querySelector(".stage").getBoundingClientRect();
-      if (stage.bottom < 120 || stage.top > innerHeight - 120) document.querySelector(".explorer").scrollIntoView();
+      if (stage.top > innerHeight - 200 || stage.bottom < 200) document.querySelector(".explorer").scrollIntoView();
     }
     showDetails(this, document.getElementById("details"));
     this.table.mark();
@@ -204,15 +105,33 @@ class Page {
     for (const dot of document.querySelectorAll("#compare circle.selected")) dot.classList.remove("selected");
   }
 
+  deselect(focus = false) {
+    const key = this.chosenKey();
+    if (key == null) return;
+    [this.selected, this.stop] = [null, null];
+    if (this.view === "around") { this.view = this.firstView; this.lookFirst(); this.draw(); }
+    else if (this.view === "map") this.draw();
+    this.chosen(null, false);
+    const found = this.graph.nodes.get(key);
+    if (focus && found) found.made.focus();
+  }
+
   draw() {
-    if (this.view === "around" && this.selected == null) this.view = "overview";
-    if (this.view === "map") this.graph.show(mapPicture(this.data.grid));
-    else if (this.view === "around") this.graph.show(aroundPicture(this, this.selected));
-    else this.graph.show(overviewPicture(this.target.view, this.graph.svg.clientWidth));
+    if (this.view === "around" && this.selected == null) this.view = this.firstView;
+    const { room } = this.graph;
+    if (this.view === "process") this.graph.show(processPicture(this, room));
+    else if (this.view === "map") {
+      this.strategyNow = this.strategyShown();
+      this.strategyOther = this.scope === "strategy" && this.selected == null ? this.strategyShown("optimal") : null; // the best, beside the given one
+      this.graph.show(gridPicture(this, room));
+    }
+    else if (this.view === "around") this.graph.show(aroundPicture(this, this.selected, room));
+    else this.graph.show(overviewPicture(this, room));
   }
 
   find(text) {
     const wanted = text.trim().toLowerCase();
+    this.wanted = wanted;
     this.matches = null;
     if (wanted) {
       this.matches = new Set();
@@ -223,16 +142,59 @@ class Page {
   }
 
   controls() {
-    segments(document.getElementById("scope"), Object.fromEntries(Object.keys(this.target.scopes).map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.refresh(); });
-    segments(document.getElementById("bound"), { kind: "Kind", lower: "Lower bound", upper: "Upper bound", width: "Width" }, this.bound, (key) => { this.bound = key; this.refresh(); });
-    const views = { ...(this.data.grid ? { map: "Map" } : {}), overview: this.target.view.states.length < this.data.states.length ? "Important part" : "Whole process", ...(this.model ? { around: `Around ${this.data.thing === "activity" ? "an activity" : "a state"}` } : {}) };
-    segments(document.getElementById("view"), views, this.view, (key) => { if (key === "around" && this.selected == null) this.selected = this.data.initial; this.view = key; this.draw(); this.refresh(); });
-    document.getElementById("ramp-title").textContent = { kind: "", width: "width of the bounds" }[this.bound] ?? `importance, ${this.bound} bound`;
-    document.getElementById("ramp-low").textContent = this.bound === "kind" ? "marginal" : "0";
-    document.getElementById("ramp-high").textContent = this.bound === "kind" ? "indispensable" : "1";
-    const kept = [...this.graph.nodes.keys()].filter((s) => this.keeps(s)).length;
-    document.getElementById("shown").textContent = `${kept.toLocaleString("en")} of ${counted(this.data.states.length, this.data.thing)} shown`;
+    const show = (id, on) => { document.getElementById(id).hidden = !on; };
+    segments(document.getElementById("scope"), Object.fromEntries(this.scopeNames().map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.draw(); this.refresh(); });
+    show("scope-field", this.scopeNames().length > 1 && !["contrast", "success", "cases"].includes(this.colour));
+    const select = document.getElementById("colour");
+    select.replaceChildren(...this.colours().map((key) => element("option", { value: key, selected: key === this.colour }, COLOURS[key])));
+    select.value = this.colour;
+    const views = { ...(this.data.map ? { process: "Process map" } : {}), ...(this.data.grid ? { map: "Map" } : {}), ...(this.mapOnly ? {} : { overview: this.data.map ? "States" : this.target.view.states.length < this.data.states.length ? "Important part" : "Whole process" }), ...(this.model ? { around: "Around a state" } : {}) };
+    segments(document.getElementById("view"), views, this.view, (key) => this.go(key));
+    this.legend();
+    this.sliders(show);
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));
+    show("path-mode", this.view !== "process");
+    show("arrow-text-field", this.view === "process" && this.data.map.arrows.some((a) => a[3] != null));
+  }
+
+  go(view) {
+    if (view === "around" && this.selected == null) this.selected = this.data.initial;
+    if (view === "process") this.selected = null; else this.stop = null;
+    this.view = view;
+    this.lookFirst();
+    this.draw();
+    this.refresh();
+  }
+
+  sliders(show) {
+    const detail = this.detail[this.view];
+    show("detail-field", !!detail);
+    show("ways-field", this.view === "process");
+    if (detail) {
+      const { total } = this.graph.picture;
+      const slider = document.getElementById("detail");
+      slider.max = total;
+      slider.value = detail.count;
+      document.getElementById("detail-name").textContent = this.view === "process" ? "Steps" : "States";
+      document.getElementById("detail-value").textContent = `${Math.min(detail.count, total)} of ${total}`;
+      if (this.view === "process") {
+        document.getElementById("ways").value = detail.share;
+        document.getElementById("ways-value").textContent = detail.share >= 1 ? "all" : detail.share <= 0 ? "fewest" : `${Math.round(100 * detail.share)} %`;
+      }
+    }
+    const shown = this.graph.nodes.size;
+    document.getElementById("shown").textContent = this.view === "process" ? `${counted(this.data.map.cases, "case")}` : `${shown.toLocaleString("en")} of ${counted(this.data.states.length, "state")} shown${this.graph.picture.rest ? `, ${this.graph.picture.rest} more around` : ""}`;
+  }
+
+  legend() {
+    const words = {
+      contrast: ["more of the bad cases have it", "more of the good cases have it"], kind: ["marginal", "indispensable"], success: ["0 % end well after it", "100 %"], cases: ["no case", "every case"],
+    }[this.colour] || (this.colour === "width" ? ["importance certain", "open"] : [`importance 0 (${this.boundName})`, "1"]);
+    document.getElementById("ramp-low").textContent = words[0];
+    document.getElementById("ramp-high").textContent = words[1];
+    document.querySelector(".ramp i").className = this.colour === "contrast" ? "two-sided" : "";
+    document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
+    for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = ["contrast", "success", "cases"].includes(this.colour);
   }
 
   refresh() {
@@ -250,27 +212,34 @@ class Page {
     }
   }
 
+  enliven() {
+    // the names in the findings lead into the picture
+    for (const name of document.querySelectorAll("b[data-state], b[data-stop]")) {
+      const { state, stop } = name.dataset;
+      name.replaceWith(element("button", { type: "button", class: "link", onclick: () => (stop != null ? this.selectStop(Number(stop), true) : this.select(Number(state), true)) }, ...name.childNodes));
+    }
+  }
+
   listen() {
     const on = (id, event, act) => document.getElementById(id).addEventListener(event, act);
-    on("threshold", "input", (event) => {
-      this.threshold = Number(event.target.value);
-      document.getElementById("threshold-value").textContent = number(this.threshold);
-      this.controls();
-      this.graph.paint();
-      cancelAnimationFrame(this.later);
-      this.later = requestAnimationFrame(() => this.table.show());
-    });
+    const redraw = () => { this.draw(); this.graph.paint(); this.controls(); };
+    on("detail", "input", (event) => { this.detail[this.view].count = Number(event.target.value); this.forced.clear(); this.shownToo = []; redraw(); });
+    on("ways", "input", (event) => { this.detail.process.share = Number(event.target.value); redraw(); });
+    on("colour", "change", (event) => { this.colour = event.target.value; if (this.view !== "process") this.stateColour = this.colour; this.draw(); this.refresh(); });
+    on("arrow-text", "change", (event) => { this.arrowText = event.target.value; redraw(); });
     on("search", "input", (event) => this.find(event.target.value));
     on("search", "keydown", (event) => {
       if (event.key !== "Enter" || !this.matches || !this.matches.size) return;
       event.preventDefault();
+      const stop = this.data.map ? this.data.map.stops.findIndex((each) => each.role === "activity" && each.name.toLowerCase().includes(this.wanted)) : -1;
+      if (this.view === "process" && stop >= 0) { this.selectStop(stop, true); return; }
       this.select([...this.matches].sort(this.byImportance)[0], true);
     });
     on("zoom-in", "click", () => this.graph.zoom(1.3));
     on("zoom-out", "click", () => this.graph.zoom(1 / 1.3));
     on("zoom-fit", "click", () => this.graph.fit());
     const mode = document.getElementById("path-mode");
-    if (!this.model) { mode.disabled = true; mode.title = this.data.thing === "activity" ? "A map of activities remembers one step only; run: waypost path" : "This model is too large to be part of the page; run: waypost path"; }
+    if (!this.model) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
     on("path-mode", "click", () => {
       const panel = document.getElementById("path");
       panel.hidden = !!this.path;
@@ -280,10 +249,13 @@ class Page {
       this.controls();
     });
     addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { this.deselect(true); return; }
       if (event.key === "/" && !/input|select|textarea/i.test(event.target.tagName)) { event.preventDefault(); document.getElementById("search").focus(); }
     });
     let width = innerWidth;
-    addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.draw(); this.graph.paint(); } });
+    addEventListener("resize", () => { if (innerWidth !== width && !matchMedia("print").matches) { width = innerWidth; this.detail = {}; redraw(); } });
+    addEventListener("beforeprint", () => this.table.printed(true));
+    addEventListener("afterprint", () => this.table.printed(false));
   }
 }
 

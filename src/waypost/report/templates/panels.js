@@ -12,24 +12,41 @@ const KIND_WORDS = {
 
 const KIND_SHADES = { start: 1, target: 1, indispensable: 1, important: .75, optional: .38, marginal: .14, detrimental: 0, unreachable: 0 };
 
+function closer(page) { return element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => page.deselect(true) }, "✕"); }
+
+function scale() { return element("div", { class: "row scale", "aria-hidden": "true" }, element("span", {}), element("span", { class: "ends" }, element("span", {}, "0"), element("span", {}, "1")), element("span", {})); }
+
 function showDetails(page, host) {
   const state = page.selected;
-  host.classList.toggle("idle", state == null);
-  if (state == null) {
-    host.replaceChildren(element("h3", {}, page.data.thing === "activity" ? "Click an activity" : "Click a state"), element("p", { class: "muted" }, page.data.thing === "activity" ? "See how many of the good and of the bad cases pass it, and examples of them." : "See how important it is, how that comes about, and where it leads. Thick arrows then show a strategy under which the importance is exactly the bound shown."));
-    return;
-  }
-  const labels = page.labels(state);
+  const idle = state == null && page.stop == null;
+  host.classList.toggle("idle", idle);
+  if (page.stop != null) { showStop(page, host, page.stop); return; }
+  if (idle) { host.replaceChildren(...((page.data.map && stopRanking(page)) || stateRanking(page))); return; }
+  const labels = page.labels(state).filter((label) => label !== page.title(state));
+  const name = page.data.states[state];
   const parts = [
-    element("h3", {}, bdi(page.data.states[state])),
+    closer(page),
+    element("h3", {}, bdi(page.title(state))),
+    name === page.title(state) ? null : element("p", { class: "muted" }, bdi(name)),
     labels.length ? element("ul", { class: "chips" }, labels.map((label) => element("li", { class: "chip" }, bdi(label)))) : null,
-    page.kind(state) && page.mainScope !== "observed" ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
+    page.kind(state) ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
     ...boundsRows(page, state),
+    ...choiceParts(page, state),
     ...witnessParts(page, state),
     ...neighbours(page, state),
     ...examples(page, state),
   ];
   host.replaceChildren(...parts.filter(Boolean));
+}
+
+function stateRanking(page) {
+  // what stands beside the picture before anything is clicked
+  const shown = page.order.filter((s) => s !== page.data.initial && !page.isTarget(s) && !page.aside.has(s)).slice(0, 8);
+  return [
+    element("h3", {}, "Most important first"), element("p", { class: "muted" }, `Importance, ${SCOPES[page.scope].toLowerCase()}. Click one to see how it comes about.`),
+    scale(),
+    ...shown.map((s) => element("div", { class: "row" }, page.link(s), bar(...page.bounds(s, page.scope)), element("span", {}, span(...page.bounds(s, page.scope))))),
+  ];
 }
 
 function boundsRows(page, state) {
@@ -40,7 +57,16 @@ function boundsRows(page, state) {
   }
   const absolute = page.bounds(state, "absolute");
   if (absolute) rows.push(element("div", { class: "row", title: "probability of passing the state and then reaching the target, over all runs" }, element("span", { class: "muted" }, "Of all runs"), bar(...absolute), element("span", {}, span(...absolute))));
-  return rows.length ? [element("h4", {}, "Importance"), ...rows] : [element("p", { class: "muted" }, "Its importance was not asked for.")];
+  return rows.length ? [element("h4", {}, "Importance"), scale(), ...rows] : [element("p", { class: "muted" }, "Its importance was not asked for.")];
+}
+
+function choiceParts(page, state) {
+  // what each choice is worth: how likely the target still is, at best and at worst
+  if (!page.model || page.isTarget(state)) return [];
+  const worth = page.worthOf(state);
+  if (!worth) { page.whenValued(() => { if (page.selected === state) showDetails(page, document.getElementById("details")); }); return []; }
+  if (worth.length < 2) return [element("p", { class: "muted" }, "From here the target is reached with probability ", element("b", {}, span(...worth[0].bounds)), ".")];
+  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row choice" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
 }
 
 function witnessParts(page, state) {
@@ -52,7 +78,8 @@ function witnessParts(page, state) {
   const later = witness.modes.filter((_, mode) => mode !== witness.start);
   const known = new Set(before.map(([c]) => c));
   const changed = later.flat().filter(([c]) => !known.has(c));
-  const list = (entries) => element("ul", { class: "steps" }, entries.slice(0, 60).map(item), entries.length > 60 ? element("li", { class: "muted" }, `and ${counted(entries.length - 60, "more state")}`) : null);
+  const rules = (entries) => element("ul", { class: "steps" }, entries.map(item));
+  const list = (entries) => (entries.length <= 8 ? rules(entries) : element("div", {}, rules(entries.slice(0, 6)), element("details", {}, element("summary", {}, `${entries.length - 6} more`), rules(entries.slice(6, 200)), entries.length > 200 ? element("p", { class: "muted" }, `and ${counted(entries.length - 200, "more state")}`) : "")));
   return [
     element("h4", {}, `A strategy that makes it ${number(value)} (the ${witness.side} bound)`),
     before.length ? list(before) : element("p", { class: "muted" }, "There is no choice to make on the way."),
@@ -83,110 +110,4 @@ function neighbours(page, state) {
 function examples(page, state) {
   const found = page.data.cases && page.data.cases[state];
   return found && found.length ? [element("h4", {}, "Example cases"), element("p", {}, found.slice(0, 8).flatMap((name, i) => [i ? ", " : "", bdi(name)]))] : [];
-}
-
-// --- paths ---
-
-class PathBuilder {
-  constructor(page, host) {
-    this.page = page;
-    this.host = host;
-    this.run = 0;
-  }
-
-  reset() { this.page.path = { states: [this.page.data.initial], choices: [] }; this.only = null; this.show(); }
-
-  undo() {
-    const { states, choices } = this.page.path;
-    if (choices.length) this.page.path = { states: states.slice(0, -1), choices: choices.slice(0, -1) };
-    this.only = null;
-    this.show();
-  }
-
-  steps() {
-    // the ways on from the end of the path: no state twice, and not through the target
-    const { page } = this;
-    const { states } = page.path;
-    const last = states[states.length - 1];
-    const found = [];
-    if (page.isTarget(last)) return found;
-    for (const [target, ways] of page.successors(last)) {
-      if (!states.includes(target) && !page.isTarget(target)) for (const [choice, p] of ways) found.push({ choice, target, p });
-    }
-    return found.sort((a, b) => b.p - a.p);
-  }
-
-  offer(state) {
-    const ways = this.steps().filter((step) => step.target === state);
-    if (ways.length === 1) { this.extend(ways[0]); return; }
-    this.only = ways.length ? state : null;
-    const name = this.page.data.states[state];
-    this.say = ways.length ? "" : this.page.path.states.includes(state) ? `${name} is on the path already.` : this.page.isTarget(state) ? "A path ends before the target; its importance already counts the runs that go on to it." : `${name} does not follow in one step.`;
-    this.show();
-  }
-
-  extend(step) {
-    const { states, choices } = this.page.path;
-    this.page.path = { states: [...states, step.target], choices: [...choices, step.choice] };
-    this.only = null;
-    this.say = "";
-    this.show();
-  }
-
-  show() {
-    const { page } = this;
-    const { states, choices } = page.path;
-    const line = states.flatMap((s, i) => (i ? [" ", element("em", {}, "–", bdi(page.action(choices[i - 1])), "→"), " "] : []).concat(bdi(page.data.states[s])));
-    const steps = this.steps().filter((step) => this.only == null || step.target === this.only);
-    this.answer = element("div", { id: "path-answer" });
-    this.host.replaceChildren(
-      element("h3", {}, "A path"),
-      element("p", { class: "pathline" }, line),
-      this.answer,
-      this.say ? element("p", { class: "muted", role: "status" }, this.say) : "",
-      element("h4", {}, this.only == null ? (steps.length ? "Click the next state, or choose" : "The path cannot go on") : "By which action?"),
-      element("ul", { class: "steps", id: "next-steps" }, steps.slice(0, 40).map((step) => element("li", {}, element("button", { type: "button", onclick: () => this.extend(step) }, element("span", {}, element("b", {}, bdi(page.caption(step.target))), " ", element("span", { class: "muted" }, "by ", bdi(page.action(step.choice)))), element("span", { class: "num" }, number(step.p)))))),
-      element("div", { class: "buttons" }, element("button", { type: "button", disabled: !choices.length, onclick: () => this.undo() }, "Undo"), element("button", { type: "button", disabled: !choices.length, onclick: () => this.reset() }, "Start again")));
-    page.graph.paint();
-    page.graph.centre(states[states.length - 1]);
-    this.compute();
-  }
-
-  compute() {
-    // in slices, so that the page keeps answering
-    const run = ++this.run;
-    const { page } = this;
-    if (!page.path.choices.length) {
-      this.answer.replaceChildren(element("p", { class: "muted" }, "Every run starts here. Add a step to read the path's importance."));
-      return;
-    }
-    const work = pathImportance(page.model, page.targetMask, page.path);
-    const slice = () => {
-      if (run !== this.run) return;
-      const until = performance.now() + 25;
-      let step = work.next();
-      while (!step.done && performance.now() < until) step = work.next();
-      if (step.done) this.tell(step.value);
-      else setTimeout(slice);
-    };
-    this.answer.replaceChildren(element("p", { class: "muted" }, "Computing…"));
-    setTimeout(slice, 80);
-  }
-
-  tell(result) {
-    const name = this.page.target.name;
-    if (result.undefined) {
-      this.answer.replaceChildren(element("p", {}, "No strategy that takes these actions reaches ", bdi(name), "."));
-      return;
-    }
-    const [worst, best] = [enclosed(result.lower), enclosed(result.upper)];
-    const greatest = this.page.target.reach[1];
-    const free = Math.abs(result.following[1] - greatest) < 1e-7;
-    this.answer.replaceChildren(
-      element("p", { class: "big", id: "path-importance" }, worst === best ? worst : `${worst} to ${best}`),
-      element("p", {}, "of the runs that reach ", bdi(name), " follow this path, if the strategy takes its actions."),
-      element("p", { class: "muted", id: "path-best" }, free
-        ? `With a best strategy that takes them: ${enclosed(result.best)}. Taking them costs nothing: ${number(greatest)} can still be reached.`
-        : `With the best that takes them: ${enclosed(result.best)}. Taking them lowers the probability of the target from ${number(greatest)} to ${enclosed(result.following)}.`));
-  }
 }

@@ -219,3 +219,18 @@ function* pathImportance(model, target, path) {
   if (!max.zero[last] && never(max.zero)) best[0] = best[1] = 1;
   return { lower, upper, following, best };
 }
+
+function choiceValues(model, values, state) {
+  // what each choice of a state is worth: bounds on the probability of the target after it, at worst and at best
+  const found = [];
+  for (let choice = model.first[state]; choice < model.first[state + 1]; choice++) {
+    let [low, high] = [0, 0];
+    for (let k = model.ptr[choice]; k < model.ptr[choice + 1]; k++) {
+      low += model.prob[k] * values.min.lower[model.succ[k]];
+      high += model.prob[k] * values.max.upper[model.succ[k]];
+    }
+    const snap = (x) => (x < 1e-12 ? 0 : x > 1 - 1e-12 ? 1 : x);
+    found.push({ choice, bounds: [snap(low), snap(high)] });
+  }
+  return found;
+}

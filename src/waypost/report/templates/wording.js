@@ -63,3 +63,28 @@ function segments(host, options, chosen, choose) {
   }, label));
   host.replaceChildren(...buttons);
 }
+
+function percent(x) {
+  if (x === 0 || x === 1) return `${100 * x} %`;
+  const text = (100 * x).toFixed(x < .1 || x > .9 ? 1 : 0);
+  if (Number(text) === 0) return "less than 0.1 %";
+  if (Number(text) === 100) return "more than 99.9 %";
+  return `${text.replace(/\.0$/, "")} %`;
+}
+
+function duration(seconds) {
+  // a waiting time as people say it
+  for (const [unit, name] of [[86400, "day"], [3600, "hour"], [60, "minute"]]) {
+    if (seconds >= unit) { const n = seconds / unit; const shown = n < 10 ? Number(n.toFixed(1)) : Math.round(n); return `${shown.toLocaleString("en")} ${name}${shown === 1 ? "" : "s"}`; }
+  }
+  return `${Math.round(seconds)} s`;
+}
+
+function shortPercent(x) { return x > 0 && x < .01 ? "<1 %" : x < 1 && x > .99 ? ">99 %" : `${Math.round(100 * x)} %`; }
+
+function shorten(text, room) { return text.length > room ? text.slice(0, Math.max(1, room - 1)) + "…" : text; }
+
+function addition(caption, name) {
+  // what a state's name adds to what the state is called
+  return name.includes(caption) ? name.replace(caption, "").replace(/^[\s:;,()[\]-]+|[\s:;,()[\]-]+$/g, "") : name;
+}

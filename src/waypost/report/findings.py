@@ -1,0 +1,254 @@
+"""The few things that matter most, as sentences: what a page says first.
+
+A sentence is text with names in it; a name knows the states, or the activity, that it stands for. Start and target say
+nothing, nor does a state that only tells whose turn it is, nor an activity that defines the outcome.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.reading import kind_of
+from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.report.names import addition, captions
+from waypost.report.view import turn_states
+from waypost.report.wording import count, percent, printable
+
+MOST = 5  # findings
+NAMED = 3  # names in one of them
+CLEAR = 0.02  # a difference of shares that is certain by less than this is not worth a sentence
+ALL = 0.95  # of the good and of the bad cases: nearly all
+OPEN = 2  # steps that are told of one by one
+USUAL = 0.2  # of the cases have it: worth saying that it could be done without
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in a sentence, and where it leads: to a state of the model, or to an activity of the log."""
+
+    text: str
+    state: int | None = None
+    activity: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that matters: a figure and a sentence."""
+
+    kind: str  # for the colour: "for", "against", or a kind of step
+    figure: str
+    parts: tuple[str | Name, ...]
+
+    def __str__(self) -> str:
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+
+def findings(explanation: Explanation) -> list[Finding]:
+    """Up to five findings, the most telling first.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> for finding in findings(explain(loan(), target="Granted")):
+    ...     print(finding.figure, "|", finding)  # doctest: +NORMALIZE_WHITESPACE
+    100 % | of the runs that reach 'Granted' pass Application+, whatever is done.
+    52.5 to 100 % | of the runs that reach 'Granted' pass Consultation when the best is done; otherwise 0 to 100 %.
+    8.2 % | of the runs that reach 'Granted' pass Rework when the best is done; otherwise 0 to 8.2 %.
+    0 % | of the runs that reach 'Granted' pass Angry or Rejected: what leads there is to be avoided.
+    """
+    found = _from_log(explanation, explanation.log) if explanation.log is not None else _from_model(explanation)
+    return found[:MOST]
+
+
+def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
+    apart = [score for score in story.ranked if score.certain >= CLEAR]
+    found = [_separating(score) for score in apart[:NAMED]]
+    low, high = explanation.reachability
+    if story.scopes and high - story.success >= CLEAR:
+        could = (
+            f"of the cases could end well instead of {percent(story.success)}, if every choice were made for the best: "
+            f"what the learned model allows, from {percent(low)} at worst."
+        )
+        found.append(Finding("best", percent(high), (could,)))
+    found += [finding for tell in (_needed, _dispensable, _everywhere) if (finding := tell(story, apart[:NAMED]))]
+    return found
+
+
+def _separating(score: ActivityScore) -> Finding:
+    name = Name(printable(score.name), activity=score.name)
+    without = "" if score.success_without is None else f", {percent(score.success_without)} of those without it"
+    support = (
+        f" end well{without}. It is in {percent(score.good_share)} of the good and {percent(score.bad_share)} of the "
+        f"bad cases ({count(score.cases, 'case')})."
+    )
+    kind = "for" if score.separation > 0 else "against"
+    return Finding(kind, percent(score.success_after or 0), ("of the cases with ", name, support))
+
+
+def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what is indispensable, whatever is done, and tells good from bad."""
+    found = [
+        a
+        for a in story.ranked
+        if a not in told and "all" in a.bounds and a.bounds["all"].lower == 1 and a.bad_share < 0.95
+    ]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    missing = percent(1 - found[0].bad_share)
+    return Finding(
+        "indispensable",
+        missing,
+        ("of the bad cases never come to ", *_listed(names, "or"), ", which no good case does without."),
+    )
+
+
+def _dispensable(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what many cases do and the best strategies can do without."""
+    found = [
+        a
+        for a in story.ranked
+        if a not in told and "optimal" in a.bounds and a.bounds["optimal"].lower == 0 and a.cases >= USUAL * story.cases
+    ]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    share = percent(found[0].cases / story.cases)
+    return Finding(
+        "optional",
+        share,
+        ("of the cases have ", *_listed(names[:1], "and"), ", and the best that can be done does not need it."),
+    )
+
+
+def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
+    """Tell what nearly all cases pass, so that nobody looks for the reason there."""
+    found = [a for a in story.ranked if min(a.good_share, a.bad_share) > ALL]
+    if not found:
+        return None
+    names = [Name(printable(a.name), activity=a.name) for a in found]
+    return Finding(
+        "marginal",
+        percent(min(a.cases for a in found) / story.cases),
+        ("or more of the cases, good and bad, pass ", *_listed(names, "and"), ": that explains nothing."),
+    )
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A state, or the states that share a caption, with bounds by scope."""
+
+    name: Name
+    kind: Kind
+    bounds: Mapping[str, Bounds]
+
+
+def _from_model(explanation: Explanation) -> list[Finding]:
+    """Tell of each kind of step."""
+    told = _entries(explanation)
+    first = _indispensable(explanation, told), _important(explanation, told)
+    return [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+
+
+def _entries(explanation: Explanation) -> list[_Told]:
+    """What is worth a sentence, most important first; what several states share has the bounds of passing any."""
+    called, turns = captions(explanation.mdp), turn_states(explanation.mdp)
+    shared, seen = Counter(called), set()
+    found = []
+    for position in explanation.ranking.tolist():
+        state = int(explanation.asked[position])
+        caption, kind = called[state], explanation.kinds[position]
+        if turns[state] or caption in seen or kind in {Kind.START, Kind.TARGET}:
+            continue
+        bounds: Mapping[str, Bounds] = {name: part.at(position) for name, part in explanation.scopes.items()}
+        if caption in explanation.groups:
+            seen.add(caption)
+            bounds = explanation.groups[caption]
+            kind = kind_of(bounds[explanation.main_scope])
+        elif shared[caption] > 1:
+            caption = f"{caption} ({addition(caption, explanation.mdp.states[state])})"
+        found.append(_Told(Name(printable(caption), state=state), kind, bounds))
+    return found
+
+
+def _names(told: Sequence[_Told], kind: Kind) -> list[Name]:
+    return [each.name for each in told if each.kind is kind]
+
+
+def _indispensable(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    names = _names(told, Kind.INDISPENSABLE)
+    if not names:
+        return None
+    target = printable(explanation.target)
+    under = "under the given strategy" if explanation.main_scope == "strategy" else "whatever is done"
+    return Finding(
+        "indispensable", "100 %", (f"of the runs that reach {target} pass ", *_listed(names, "and"), f", {under}.")
+    )
+
+
+def _important(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    found = [each for each in told if each.kind is Kind.IMPORTANT]
+    if not found:
+        return None
+    least = min(each.bounds[explanation.main_scope].lower for each in found[:NAMED])
+    runs = f"or more of the runs that reach {printable(explanation.target)} pass "
+    names = _listed([each.name for each in found], "and")
+    return Finding("important", percent(least), (runs, *names, ", whatever is done."))
+
+
+def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
+    """Tell of the steps that the best strategies need most, among those that could be done without."""
+    if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
+        return []
+    found = [each for each in told if each.kind is Kind.OPTIONAL]
+    found.sort(key=lambda each: [-float(bound) for bound in each.bounds["optimal"]])
+    runs = f"of the runs that reach {printable(explanation.target)} pass "
+    return [
+        Finding(
+            "optional",
+            _shares(each.bounds["optimal"]),
+            (runs, each.name, f" when the best is done; otherwise {_shares(each.bounds['all'])}."),
+        )
+        for each in found[:OPEN]
+    ]
+
+
+def _shares(bounds: Bounds) -> str:
+    """Write bounds as shares of runs."""
+    low, high = map(percent, bounds)
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def _avoided(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
+    names = [name for name in _names(told, Kind.DETRIMENTAL) if not _says_no_more(name.text)]
+    if not names:
+        return None
+    target = printable(explanation.target)
+    return Finding(
+        "detrimental",
+        "0 %",
+        (f"of the runs that reach {target} pass ", *_listed(names, "or"), ": what leads there is to be avoided."),
+    )
+
+
+def _says_no_more(name: str) -> bool:
+    """Whether a name only says that a run did not succeed."""
+    return name.lower() in {"negative", "failure", "fail", "lost", "end"}
+
+
+def _listed(names: Sequence[Name], word: str) -> list[str | Name]:
+    """List names as in a sentence, the first few of them.
+
+    >>> "".join(getattr(part, "text", part) for part in _listed([Name("a"), Name("b"), Name("c"), Name("d")], "and"))
+    'a, b, c and 1 more'
+    """
+    shown: list[str | Name] = [*names[:NAMED]]
+    if len(names) > NAMED:
+        shown.append(f"{len(names) - NAMED} more")
+    parts: list[str | Name] = []
+    for k, each in enumerate(shown):
+        parts += [] if k == 0 else [f" {'and' if len(names) > NAMED else word} " if k == len(shown) - 1 else ", "]
+        parts.append(each)
+    return parts

@@ -1,0 +1,111 @@
+// The activities of a process map: how they are called, coloured and told.
+
+const COLOURS = {
+  contrast: "Good cases against bad", success: "Success after it", cases: "How many cases", kind: "Kind of step",
+  upper: "Importance, at most", lower: "Importance, at least", width: "Importance, how open",
+};
+
+function stopBounds(page, k, scope = page.scope) {
+  const { bounds } = page.data.map.stops[k];
+  return (bounds && bounds[scope]) || null;
+}
+
+function stopNote(page, k) {
+  // the number that the colour shows
+  const stop = page.data.map.stops[k];
+  if (stop.role !== "activity") return counted(stop.cases, "case");
+  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share)}`;
+  if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
+  const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
+  return bounds ? span(...bounds) : counted(stop.cases, "case");
+}
+
+function stopLook(page, k) {
+  const stop = page.data.map.stops[k];
+  const name = page.stopName(k);
+  const says = { start: "every case starts here", good: "a good end", bad: "a bad end", end: "where cases end" }[stop.role];
+  if (says) return { text: `${name}: ${says}, ${counted(stop.cases, "case")}`, classes: [stop.role], value: 0 };
+  const text = `${name}: ${counted(stop.cases, "case")}, ${stopNote(page, k)}`;
+  const defines = stop.defines_outcome ? ["defining"] : [];
+  if (page.colour === "contrast") {
+    if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
+    const apart = stop.good_share - stop.bad_share;
+    return { text, tone: Math.abs(apart) < .02 ? "ramp" : apart > 0 ? "for" : "against", value: Math.abs(apart) < .02 ? 0 : Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
+  }
+  if (page.colour === "success") return { text, tone: "ramp", value: stop.success_after ?? 0, classes: defines };
+  if (page.colour === "cases") return { text, tone: "ramp", value: stop.cases / page.data.map.cases };
+  const bounds = stopBounds(page, k);
+  if (!bounds) return { text, classes: ["unknown"], value: 0 };
+  return { text, tone: "ramp", ...shadeOf(bounds, page.colour) };
+}
+
+function shadeOf([low, high], colour) {
+  // how strongly bounds colour a box; what is exactly 1 stands out, what is exactly 0 is marked
+  const value = colour === "lower" || colour === "kind" ? low : colour === "width" ? high - low : high;
+  const classes = [];
+  if (low === 1) classes.push("indispensable");
+  if (low === 1 && colour !== "width") classes.push("full");
+  if (high === 0) classes.push("detrimental");
+  return { value, classes };
+}
+
+function showStop(page, host, k) {
+  const stop = page.data.map.stops[k];
+  const arrows = page.data.map.arrows;
+  const ways = (side, other) => arrows.filter((a) => a[side] === k).slice(0, 6).map((a) => element("li", {}, page.stopLink(a[other]), element("span", { class: "muted" }, ` ${counted(a[2], "time")}${a[3] == null ? "" : `, after ${duration(a[3])}`}`)));
+  const [into, out] = [ways(1, 0), ways(0, 1)];
+  host.replaceChildren(...[
+    closer(page),
+    element("h3", {}, bdi(page.stopName(k))),
+    element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}` : counted(stop.cases, "case")),
+    ...contrastRows(page, stop),
+    ...stopImportance(page, k),
+    out.length ? element("h4", {}, "Followed by") : null, out.length ? element("ul", { class: "steps" }, out) : null,
+    into.length ? element("h4", {}, "Comes after") : null, into.length ? element("ul", { class: "steps" }, into) : null,
+    ...stopCases(page, stop),
+    ...statesBehind(page, stop),
+  ].filter(Boolean));
+}
+
+function contrastRows(page, stop) {
+  if (stop.good_share == null) return [];
+  const row = (title, value, tone) => element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value)));
+  if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
+  return [
+    element("h4", {}, "How many have it"), row("Good cases", stop.good_share, "for"), row("Bad cases", stop.bad_share, "against"),
+    element("h4", {}, "How many end well"), row("With it", stop.success_after, "for"), row("Without it", stop.success_without, "against"),
+  ];
+}
+
+function stopImportance(page, k) {
+  const rows = [];
+  for (const scope of page.scopeNames()) {
+    const bounds = stopBounds(page, k, scope);
+    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds))));
+  }
+  return rows.length && page.data.map.stops[k].role === "activity" ? [element("h4", {}, "Importance, in the learned model"), scale(), ...rows] : [];
+}
+
+function stopCases(page, stop) {
+  const found = stop.examples || [];
+  return found.length ? [element("h4", {}, "Example cases"), element("p", {}, found.slice(0, 6).flatMap((name, i) => [i ? ", " : "", bdi(name)]))] : [];
+}
+
+function statesBehind(page, stop) {
+  if (!stop.states.length || page.mapOnly) return [];
+  const shown = [...stop.states].sort(page.byImportance);
+  return [element("details", {}, element("summary", {}, `${counted(stop.states.length, "state")} of the model behind it`),
+    element("ul", { class: "steps" }, shown.slice(0, 30).map((s) => element("li", {}, page.link(s), element("span", { class: "muted" }, ` ${page.boundsText(s)}`))), shown.length > 30 ? element("li", { class: "muted" }, `and ${shown.length - 30} more`) : null))];
+}
+
+function stopRanking(page) {
+  // what stands beside the picture before anything is clicked
+  const ranked = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.good_share != null && !stop.defines_outcome)
+    .sort((a, b) => Math.abs(b.stop.good_share - b.stop.bad_share) - Math.abs(a.stop.good_share - a.stop.bad_share)).slice(0, 8);
+  if (!ranked.length) return null;
+  return [
+    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step; what separates them most comes first."),
+    element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", "Good", "Bad"].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, t)))),
+      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share >= stop.bad_share ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share)), element("td", { class: "num" }, percent(stop.bad_share)))))),
+  ];
+}
