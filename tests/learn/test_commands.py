@@ -108,10 +108,10 @@ def test_explain_with_a_bootstrap_is_reproducible(run, log_file, tmp_path):
             *("--scope", "optimal", "--intervals", tmp_path / name),
         )
         assert code == 0
-        assert "intervals of 4 resamples" in out
+        assert "95 % intervals when cases are drawn again" in out
         tables.append((tmp_path / name).read_text())
     assert tables[0] == tables[1]
-    assert tables[0].startswith("state,lower,lower from,lower to,")
+    assert tables[0].startswith("activity,number,from,to\n")
 
 
 def test_cases_are_listed_built_and_explained(run, tmp_path):

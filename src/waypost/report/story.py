@@ -39,35 +39,24 @@ def headings(story: Story) -> tuple[str, ...]:
 def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """What a table says of an activity."""
     model = (share(score.observed),) if shows_model(story) else ()
-    scopes = (_bounds(score, scope) for scope in story.scopes)
-    good, bad = _sure(score, "good_share"), _sure(score, "bad_share")
-    return (
-        good,
-        bad,
-        *model,
-        *scopes,
-        _sure(score, "success_after"),
-        _sure(score, "success_without"),
-        f"{score.cases:,}",
-    )
+    scopes = (span(score.bounds[scope]) + MARK * (scope in score.on_few) for scope in story.scopes)
+    good, bad = share(score.good_share), share(score.bad_share)
+    after, without = share(score.success_after), share(score.success_without)
+    return (good, bad, *model, *scopes, after, without, f"{score.cases:,}")
 
 
-def _sure(score: ActivityScore, part: str) -> str:
-    """Write a share, with its interval where cases were drawn again."""
-    told = share(getattr(score, part))
-    if part not in score.intervals:
-        return told
-    low, high = (share(end).removesuffix(" %") for end in score.intervals[part])
-    return f"{told} ({low} to {high})"
+def interval_headings(story: Story) -> tuple[str, ...]:
+    """Headings of the columns that `interval_cells` fills."""
+    return (*AS_RUN[:2], *(SCOPE_TITLES[scope] for scope in story.scopes if scope != "strategy"), *AS_RUN[2:4])
 
 
-def _bounds(score: ActivityScore, scope: str) -> str:
-    """Write bounds, a mark where few cases bear them, and the interval both lie in where cases were drawn again."""
-    told = span(score.bounds[scope]) + MARK * (scope in score.on_few)
-    if f"{scope}_lower" not in score.intervals:
-        return told
-    low, high = score.intervals[f"{scope}_lower"][0], score.intervals[f"{scope}_upper"][1]
-    return f"{told} ({number(low)} to {number(high)})"
+def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
+    """The interval of each share, and the one that both bounds lie in, when cases are drawn again."""
+    known = score.intervals
+    bounds = [(known[f"{s}_lower"][0], known[f"{s}_upper"][1]) for s in story.scopes if f"{s}_lower" in known]
+    shares = [known.get(part) for part in ("good_share", "bad_share", "success_after", "success_without")]
+    written = ["-" if ends is None else " to ".join(share(end).removesuffix(" %") for end in ends) for ends in shares]
+    return (*written[:2], *(f"{number(low)} to {number(high)}" for low, high in bounds), *written[2:])
 
 
 def shows_model(story: Story) -> bool:
@@ -222,6 +211,11 @@ def story_summary(explanation: Explanation, top: int) -> Summary:
         ),
         Section("findings", "In words", "", lines=findings(story, top)),
     ]
+    if any(a.intervals for a in shown):
+        sentence = "What 95 % of the draws lie in, in per cent; for bounds, from the lower one to the upper one."
+        items = tuple(Item(printable(a.name), "", interval_cells(story, a)) for a in shown)
+        title = "When cases are drawn again"
+        sections.append(Section("intervals", title, sentence, items, headings=interval_headings(story)))
     if story.defining:
         sentence = "These decide the outcome or come after it, so they explain nothing."
         sections.append(Section("defining", "What defines the outcome", sentence, lines=defining(story)))

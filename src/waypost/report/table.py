@@ -57,6 +57,12 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
     if left > 0:
         many = "1 more activity" if left == 1 else f"{left:,} more activities"
         console.print(Text(f"and {many}; --top {len(story.ranked)} shows all"))
+    drawn = [a for a in story.ranked[:top] if a.intervals]
+    if drawn:
+        console.print(Text("95 % intervals when cases are drawn again, shares in per cent:"))
+        head = ["activity", *told.interval_headings(story)]
+        intervals = [[printable(a.name), *told.interval_cells(story, a)] for a in drawn]
+        console.print(fitted_table(console, head, intervals, box=box.SIMPLE_HEAD, header_style="dim"))
     if story.defining:
         console.print(Text("These are the outcome or come after it, and explain nothing:"))
         _list(console, told.defining(story))
