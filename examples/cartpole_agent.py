@@ -1,69 +1,54 @@
-"""An agent without a model: A2C learns CartPole, plays, and what it went through is explained.
+"""A network too large for a table: PPO begins to learn CartPole, and is explained by cells of its own hidden layer.
 
-Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents,learn,logs]')
+Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents,learn]')
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import gymnasium
-import numpy as np
 import torch
-from stable_baselines3 import A2C
+from stable_baselines3 import PPO
 
 import waypost
-from waypost.environments.rollouts import Episode, Trace, count_mdp, rollouts
-from waypost.learn import learn_mdp, observed_strategy
+from waypost.agents import abstract_agent, hidden_layer
+from waypost.environments import Episode, record
 
 
-def trained(*, steps: int = 6000, seed: int = 1) -> A2C:
-    """A2C after some seconds of training."""
-    env = gymnasium.make("CartPole-v1")
+def trained(*, steps: int = 768, seed: int = 1) -> PPO:
+    """PPO after a few seconds of training: good enough to stand a while, not to stand for ever."""
     torch.set_num_threads(1)  # the network is too small for more
     small = {"net_arch": [32]}
-    return A2C("MlpPolicy", env, learning_rate=4e-3, n_steps=25, policy_kwargs=small, seed=seed, device="cpu").learn(
-        steps
+    agent = PPO(
+        "MlpPolicy",
+        gymnasium.make("CartPole-v1"),
+        n_steps=256,
+        batch_size=64,
+        learning_rate=1e-3,
+        policy_kwargs=small,
+        seed=seed,
+        device="cpu",
     )
+    return agent.learn(steps)
 
 
-def region(observation: Any) -> str:
-    """Call an observation by where the pole leans and how it turns."""
-    _, _, angle, turn = np.asarray(observation, float)
-    lean = ("left", "upright", "right")[int(np.digitize(angle, [-0.03, 0.03]))]
-    move = ("falling left", "calm", "falling right")[int(np.digitize(turn, [-0.3, 0.3]))]
-    return f"{lean}, {move}"
-
-
-def survived(episode: Episode) -> str:
-    """Call an episode positive if the pole still stood at the end."""
+def stood(episode: Episode) -> str:
+    """Call an episode positive if the pole still stood when the time was up."""
     return "positive" if episode.truncated else "negative"
 
 
-def play(agent: Any, *, episodes: int = 100, seed: int = 7) -> list[Trace]:
-    """Traces of the agent, 100 steps each at most, all beginning alike."""
-    env = gymnasium.make("CartPole-v1")
-    traces = rollouts(
-        env,
-        agent,
-        episodes=episodes,
-        abstraction=region,
-        outcome=survived,
-        actions=["left", "right"],
-        seed=seed,
-        max_steps=100,
-    )
-    return [["start", ("begin", str(trace[0])), *trace[1:]] for trace in traces]
-
-
 def main() -> None:
-    """Train, play, and explain the agent in two models of what it did."""
-    traces = play(trained())
-    for title, mdp in (("counted", count_mdp(traces)), ("learned", learn_mdp(traces))):
-        result = waypost.state_importance(mdp, target="positive", scope=observed_strategy(mdp))
-        print(f"{title}: {mdp}")
-        for state in sorted(result, key=lambda name: -result[name].lower)[:8]:
-            print(f"  {result[state].lower:.3f}  {state}")
+    """Train, play, find cells that predict held-out episodes, and say which of them matter."""
+    agent = trained()
+    played = record(gymnasium.make("CartPole-v1"), agent, episodes=200, seed=7, max_steps=100)
+    for title, space in (("what the network computes", hidden_layer(agent)), ("what it sees", None)):
+        found = abstract_agent(played, space=space, outcome=stood, actions=["left", "right"])
+        print(f"Cells of {title}: {found}")
+        for cells, error in found.tried:
+            print(f"  {cells} cells: error {error:.3f}")
+        importance = waypost.by_variable(found.mdp, target="positive", scope=found.strategy, variables="cell", length=1)
+        seen = found.describe(["position", "speed", "angle", "turn"])
+        for predicate in importance.predicates[:6]:
+            print(f"  {predicate.bounds.lower:.3f}  {predicate.text}: {seen[predicate.text]}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Which fields matter to *this* agent? A small DQN learns FrozenLake, and its strategy is explained.
+"""Where does *this* agent lose the goal? A small DQN learns FrozenLake and is explained in the lake it learned.
 
-Run: python examples/frozen_lake_agent.py   (needs: pip install 'waypost[gym,agents,plot]')
+Run: python examples/frozen_lake_agent.py   (needs: pip install 'waypost[gym,agents]')
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import torch
 from stable_baselines3 import DQN
 
 import waypost
-from waypost.formats.strategies import read_strategy
 
 
 def trained(env: gymnasium.Env, *, steps: int = 4000, seed: int = 1) -> DQN:
@@ -32,13 +31,15 @@ def trained(env: gymnasium.Env, *, steps: int = 4000, seed: int = 1) -> DQN:
 
 
 def main() -> None:
-    """Train, read the strategy off the agent, explain it."""
+    """Train in a lake, read the strategy off the agent, and explain it in the same lake."""
     env = gymnasium.make("FrozenLake-v1", is_slippery=True)
     mdp = waypost.read_mdp(env)
-    strategy = read_strategy(mdp, trained(gymnasium.make("FrozenLake-v1", is_slippery=False)))
-    result = waypost.state_importance(mdp, target="goal", scope=strategy)
-    for state in sorted(result, key=lambda name: -result[name].lower)[:8]:
-        print(f"{result[state].lower:.3f}  {state}")
+    found = waypost.explain_agent(mdp, trained(env), target="goal")
+    print(found.summary())
+    if found.importance is not None:
+        print("Fields by their importance to the agent:")
+        for state in sorted(found.importance, key=lambda name: -found.importance[name].lower)[:8]:
+            print(f"{found.importance[state].lower:.3f}  {state}")
 
 
 if __name__ == "__main__":

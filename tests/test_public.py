@@ -38,6 +38,7 @@ def test_the_public_names_are_exactly_these():
     """A new name here is a promise; taking one away breaks somebody's program."""
     assert set(waypost.__all__) == {
         *CONTRACT,
+        "AgentExplanation",
         "Bounds",
         "ChoiceImportance",
         "Decisions",
@@ -46,15 +47,19 @@ def test_the_public_names_are_exactly_these():
         "PathImportance",
         "Question",
         "StateImportance",
+        "VariableImportance",
         "Witnesses",
         "Pattern",
         "PatternImportance",
         "bootstrap",
+        "by_variable",
         "case",
         "choice_importance",
         "count_mdp",
         "decisions",
         "explain",
+        "explain_agent",
+        "explain_log",
         "explore",
         "find_patterns",
         "group_importance",
@@ -111,7 +116,7 @@ def test_the_version_is_that_of_the_package():
 
 def test_the_same_thing_has_the_same_name_in_every_signature():
     """`scope`, `states`, `exact` and `progress` mean one thing each; nothing else is called by a word of its own."""
-    known = {"mdp", "target", "scope", "states", "exact", "progress", "groups", "path", "witnesses"}
+    known = {"mdp", "target", "scope", "states", "exact", "progress", "groups", "path", "witnesses", "whatifs"}
     for function in ASKING:
         assert set(inspect.signature(function).parameters) <= known
         assert "exact" in inspect.signature(function).parameters

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from waypost import report
+    from waypost.agents import AgentExplanation, explain_agent
     from waypost.cases import case
     from waypost.environments import count_mdp, explore, rollouts
     from waypost.errors import WaypostError
@@ -39,15 +40,18 @@ if TYPE_CHECKING:
         success_without,
         without,
     )
+    from waypost.importance.variables import VariableImportance, by_variable
     from waypost.learn import learn_mdp, observed_strategy
     from waypost.logs import read_log
     from waypost.model import MDP, Strategy
     from waypost.patterns import Pattern, PatternImportance, find_patterns, pattern_importance, usual_ways
     from waypost.solve import reachability
+    from waypost.story import explain_log
     from waypost.uncertainty import bootstrap
 
 __all__ = [
     "MDP",
+    "AgentExplanation",
     "Bounds",
     "ChoiceImportance",
     "Decisions",
@@ -59,15 +63,19 @@ __all__ = [
     "Question",
     "StateImportance",
     "Strategy",
+    "VariableImportance",
     "WaypostError",
     "Witnesses",
     "absolute_importance",
     "bootstrap",
+    "by_variable",
     "case",
     "choice_importance",
     "count_mdp",
     "decisions",
     "explain",
+    "explain_agent",
+    "explain_log",
     "explore",
     "find_patterns",
     "group_importance",
@@ -96,9 +104,14 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "PatternImportance": "waypost.patterns",
     "Strategy": "waypost.model",
     "WaypostError": "waypost.errors",
+    "AgentExplanation": "waypost.agents",
+    "VariableImportance": "waypost.importance.variables",
     "bootstrap": "waypost.uncertainty",
+    "by_variable": "waypost.importance.variables",
     "case": "waypost.cases",
     "count_mdp": "waypost.environments",
+    "explain_agent": "waypost.agents",
+    "explain_log": "waypost.story",
     "explore": "waypost.environments",
     "find_patterns": "waypost.patterns",
     "learn_mdp": "waypost.learn",

@@ -84,6 +84,12 @@ def test_without_a_model_the_loan_example_is_explained(run):
     assert "0.525 to 1" in out
 
 
+def test_a_target_may_be_asked_for_in_time(run):
+    """Granted in three steps, at best, is granted without rework."""
+    assert "probability 0 to 0.9" in run("explain", "--steps", "3")
+    assert "s0, step=0" in run("explain", "--steps", "3", "--target", "Granted")
+
+
 def test_json_is_as_promised(run):
     """Validated against the contract; the numbers are those of the library, to the last bit."""
     document = json.loads(run("explain", "-t", "Granted", "--json", "-"))

@@ -207,7 +207,7 @@ def test_an_agent_that_is_no_agent_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "said"),
-    [("frozen_lake_agent.py", "1.000  row=3, col=3"), ("cartpole_agent.py", "1.000  positive")],
+    [("frozen_lake_agent.py", "1.000  row=3, col=3"), ("cartpole_agent.py", "Cells of what it sees")],
 )
 def test_a_trained_agent_is_explained(example, said):
     pytest.importorskip("stable_baselines3")
@@ -234,3 +234,107 @@ def test_five_lines_lead_from_an_environment_to_a_heat_map(name, options, tmp_pa
     plot_grid(explanation).savefig(tmp_path / "heat.png")
     assert explanation.reachability.upper == 1.0
     assert (tmp_path / "heat.png").stat().st_size > 5000
+
+
+def test_a_step_that_ends_where_it_stands_is_an_end():
+    """Law: no terminating step is dropped; sticking ends the episode in the hand one holds."""
+    table = {0: {0: [(1.0, 0, 1, True)], 1: [(0.5, 1, -1, True), (0.5, 0, 0, False)]}, 1: {0: [(1.0, 1, 0, True)]}}
+    mdp = from_gymnasium(Table(table))
+    assert mdp.states == ("0", "1", "0 (end, reward 1)")
+    assert [mdp.states[s] for s in np.flatnonzero(mdp.where("goal"))] == ["0 (end, reward 1)"]
+    assert mdp.where("terminal").tolist() == [False, True, True]
+    assert mdp.is_final.tolist() == [False, True, True]
+
+
+def test_ends_with_different_rewards_are_different():
+    """Law: a final state entered with both +1 and -1 is two, and only one of them is the goal."""
+    table = {0: {0: [(0.7, 1, 1, True), (0.3, 1, -1, True)]}, 1: {0: [(1.0, 1, 0, True)]}}
+    mdp = from_gymnasium(Table(table), states=lambda s: f"x={s}")
+    assert mdp.states == ("x=0", "x=1, reward=1", "x=1, reward=-1")
+    assert reachability(mdp, target="goal", optimum="max")[0] == pytest.approx(0.7)
+    assert from_gymnasium(Table(table)).states == ("0", "1 (end, reward 1)", "1 (end, reward -1)")
+
+
+def best_hand(dealer, player, *, memory):
+    """Greatest probability of winning at Blackjack with an endless deck, by recursion over hands."""
+    deck = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
+
+    def total(hand):
+        return sum(hand) + 10 * (1 in hand and sum(hand) <= 11)
+
+    def wins(dealt):
+        if total(dealt) < 17:
+            return sum(wins((*dealt, card)) for card in deck) / len(deck)
+        return float(total(dealt) > 21 or total(dealt) < total(player))
+
+    name = (sum(player), 1 in player)
+    if name not in memory:
+        hit = sum(best_hand(dealer, (*player, card), memory=memory) for card in deck if sum(player) + card <= 21)
+        memory[name] = max(wins(dealer), hit / len(deck))
+    return memory[name]
+
+
+def test_blackjack_is_won_by_sticking_and_lost_by_going_bust():
+    """Law: the goal of Blackjack is a reward of 1, and its probability is that of the game."""
+    env = gymnasium.make("Blackjack-v1")
+
+    def hand(world):
+        game = world.unwrapped
+        return f"sum={game._get_obs()[0]}, ace={int(game._get_obs()[2])}"
+
+    mdp = explore(env, key=hand, seed=4, samples=400)
+    env.reset(seed=4)
+    dealer, player = tuple(env.unwrapped.dealer), tuple(env.unwrapped.player)
+    assert {"reward=-1", "reward=0", "reward=1"} <= set(mdp.labels)
+    goal = [mdp.states[s] for s in np.flatnonzero(mdp.where("goal"))]
+    assert goal
+    assert all(name.endswith("reward=1") for name in goal)
+    bust = mdp.where("sum>21")
+    assert not (bust & mdp.where("goal")).any()
+    assert (mdp.labels["terminal"] >= bust).all()
+    stick = mdp.choice(mdp.initial, "0")
+    assert mdp.labels["terminal"][mdp.successors(choice=stick)].all()
+    best = reachability(mdp, target="goal", optimum="max")[mdp.initial]
+    assert best == pytest.approx(best_hand(dealer, player, memory={}), abs=0.08)
+
+
+def test_a_world_may_begin_in_several_ways():
+    mdp = explore(gymnasium.make("Blackjack-v1"), key=lambda env: tuple(env.unwrapped._get_obs()), starts=3, samples=5)
+    assert mdp.states[mdp.initial] == "start"
+    assert mdp.transitions.toarray()[mdp.choices(mdp.initial)[0]].sum() == pytest.approx(1)
+    with pytest.raises(WaypostError, match="number of resets"):
+        explore(gymnasium.make("Blackjack-v1"), starts=0)
+
+
+def test_putting_a_minigrid_world_back_is_copying_it():
+    """Law: explored from its attributes or from copies, a world with a door and a key is the same model."""
+    pytest.importorskip("minigrid")
+    from waypost.environments.minigrid import minigrid_state
+
+    env = gymnasium.make("MiniGrid-DoorKey-5x5-v0")
+    quick, copied = explore(env), explore(env, key=minigrid_state)
+    assert quick.states == copied.states
+    assert quick.actions == copied.actions
+    assert (quick.transitions != copied.transitions).nnz == 0
+    observation, _ = env.reset(seed=0)
+    assert "image" in observation  # it sees again
+    door, key = (quick.labels[name] for name in ("door", "key"))
+    assert len({(quick.variables["x"].at(s), quick.variables["y"].at(s)) for s in np.flatnonzero(door)}) == 1
+    assert not (door & key).any()
+
+
+def test_what_no_run_enters_is_not_reachable():
+    """Law: a state no run enters is unreachable, not to be avoided; of a strategy, what it never enters."""
+    cliff = read_mdp(gymnasium.make("CliffWalking-v1"))
+    found = explain(cliff, target="goal", scope="all")
+    kinds = dict(zip(found, found.kinds, strict=True))
+    assert kinds["row=3, col=5"].value == "unreachable"
+    along = {36: "up", 35: "down"} | dict.fromkeys(range(24, 35), "right")
+    played = explain(
+        cliff,
+        target="goal",
+        scope=read_strategy(cliff, along),
+    )
+    kinds = dict(zip(played, played.kinds, strict=True))
+    assert kinds["row=0, col=0"].value == "unreachable"
+    assert kinds["row=2, col=4"].value == "indispensable"

@@ -8,7 +8,6 @@ import json
 import lzma
 import random
 import tarfile
-import time
 import tracemalloc
 import warnings
 
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 from formats.models import assert_same
+from limits import bounded
 from waypost.cases import ex1, loan
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, drn, explicit, jsonfile, prism, read_mdp, umb
@@ -78,19 +78,16 @@ def mutated(content: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
-def survives(path, seconds: float = 5) -> bool:
+def survives(path) -> bool:
     """Read a file; whatever comes of it must be a whole model or an error of ours, and soon."""
-    started = time.perf_counter()
     said, mdp = "", None
     try:
-        with warnings.catch_warnings():
+        with bounded(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ReadingNote)  # several initial states
-            mdp = read_mdp(
-                path, exact=path.stat().st_size % 2 == 0, time_limit=3
-            )  # it may ask for 10^12 states
+            # it may ask for 10^12 states
+            mdp = read_mdp(path, exact=path.stat().st_size % 2 == 0, time_limit=3)
     except WaypostError as error:
         said = str(error)
-    assert time.perf_counter() - started < seconds
     if mdp is None:
         assert 0 < len(said) < 3000
         return False
@@ -137,7 +134,7 @@ def test_a_broken_file_is_a_model_or_a_clear_error(kind, tmp_path):
 @pytest.mark.usefixtures("no_storm")
 @pytest.mark.parametrize("kind", KINDS)
 def test_thousands_of_broken_files(kind, tmp_path):
-    run(kind, tmp_path, 3000)
+    run(kind, tmp_path, 10_000)
 
 
 @pytest.mark.usefixtures("no_storm")

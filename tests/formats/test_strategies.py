@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,3 +112,99 @@ def test_a_strategy_with_memory_is_only_written_as_json(tmp_path):
         storm_scheduler(strategy)
     write_strategy(strategy, tmp_path / "s.json")
     assert read_strategy(mdp, tmp_path / "s.json").to_dict() == json.loads((tmp_path / "s.json").read_text())
+
+
+def two_doors() -> MDP:
+    """State 0 may go left or right; one more state has a choice, and there is an end without one."""
+    return MDP.from_dict(
+        {"a": {"left": "b", "right": "c"}, "b": {"left": "c", "right": "b"}, "c": {}},
+        initial="a",
+    )
+
+
+def choices_of(strategy: Strategy) -> list[dict[str, float]]:
+    return [strategy.to_dict()[state] for state in ("a", "b")]
+
+
+LEFT_RIGHT = [{"left": 1.0}, {"right": 1.0}]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        np.array([0, 1, 0]),
+        [0, 1, 0],
+        (0, 1, 0),
+        np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
+        np.array([[-3.0, -4.0], [2.0, 7.0], [0.0, 0.0]]),
+        {"a": "left", "b": "right"},
+        {0: 0, 1: 1},
+        {"a": np.int64(0), "b": np.array(1)},
+        {"a": [1.0, 0.0], "b": np.array([0.0, 1.0], np.float32)},
+        {0: {0: 1.0}, 1: {"right": 1.0}},
+        lambda state: {"a": 0, "b": "right"}[state],
+        SimpleNamespace(predict=lambda state: int(state) % 2),
+        SimpleNamespace(predict=lambda states, deterministic: (states % 2, deterministic)),
+    ],
+)
+def test_a_policy_is_a_strategy_whatever_it_is_written_as(policy):
+    """Law: numbers, names, rows, functions and agents that do the same are the same strategy."""
+    assert choices_of(read_strategy(two_doors(), policy)) == LEFT_RIGHT
+
+
+def test_rows_that_sum_to_one_are_probabilities_and_others_values():
+    """Law: a row of probabilities is drawn from, a row of values only says which is the greatest."""
+    mdp = two_doors()
+    odds = np.array([[0.25, 0.75], [0.5, 0.5], [0.0, 0.0]])
+    assert choices_of(read_strategy(mdp, odds)) == [{"left": 0.25, "right": 0.75}, {"left": 0.5, "right": 0.5}]
+    assert choices_of(read_strategy(mdp, odds, table="values")) == [{"right": 1.0}, {"left": 1.0}]
+    assert choices_of(read_strategy(mdp, odds * 2)) == [{"right": 1.0}, {"left": 1.0}]
+    rounded = np.array([[0.3333333, 0.6666667], [0.1, 0.9], [0, 0]], np.float32)
+    assert choices_of(read_strategy(mdp, rounded))[0]["left"] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_a_table_that_may_be_either_asks():
+    several = MDP.from_dict({s: {"x": "t", "y": "s0"} for s in ("s0", "s1", "s2")} | {"t": {}}, initial="s0")
+    either = np.array([[0.5, 0.5], [0.2, 0.8], [0.4, 0.3], [0, 0]])
+    with pytest.raises(StrategyError, match=r"2 of the 3 rows .* table='values' or table='probabilities'"):
+        read_strategy(several, either)
+    assert read_strategy(several, either, table="values").to_dict()["s2"] == {"x": 1.0}
+    with pytest.raises(StrategyError, match=r"sum to 0\.7"):
+        read_strategy(several, either, table="probabilities")
+
+
+def test_what_an_agent_sees_may_be_made_of_the_state():
+    """Law: `observe` says what is seen in state s; one-hot vectors, for example."""
+    mdp = two_doors()
+    weights = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+
+    def network(seen):
+        if np.shape(seen)[-1:] != (3,):
+            raise ValueError(f"Unexpected observation shape {np.shape(seen)}")
+        return np.argmax(np.asarray(seen) @ weights, axis=-1), None
+
+    agent = SimpleNamespace(predict=network)
+    assert choices_of(read_strategy(mdp, agent, observe=lambda s: np.eye(3)[s])) == LEFT_RIGHT
+    with pytest.raises(StrategyError, match="pass observe="):
+        read_strategy(mdp, agent)
+    assert choices_of(read_strategy(mdp, lambda s: [0, 1][s], observe=lambda s: s)) == LEFT_RIGHT
+    with pytest.raises(StrategyError, match="observe=lambda s: s"):
+        read_strategy(mdp, lambda s: [0, 1][s])
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (np.array([0, 5, 0]), "action number 5 does not exist in state 'b'"),
+        (np.array([0]), "1 actions, one per state; state 'b' is number 1"),
+        ({0: 7}, "action number 7"),
+        ({9: 0}, "state number 9"),
+        ({"a": [0.1, 0.2, 0.7]}, "3 probabilities for state 'a'"),
+        (np.array([[[0.0]]]), "one row per state"),
+        (np.array(["left", "right"]), "one row per state"),
+        (object(), "is no strategy we know"),
+    ],
+)
+def test_a_policy_that_does_not_fit_says_what_to_pass(policy, said):
+    with pytest.raises(WaypostError, match=said):
+        read_strategy(two_doors(), policy)

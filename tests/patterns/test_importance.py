@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -63,6 +65,22 @@ def test_the_witness_of_a_pattern_attains_its_bound(scope, drawn):
     for side in ("lower", "upper"):
         found = pattern_importance(mdp, pattern=pattern, target="goal", scope=result.witness(side), exact=True)
         assert found.lower == found.upper == getattr(result, side)
+
+
+@given(asked(), st.fractions(0, 1, max_denominator=8))
+def test_every_value_between_the_bounds_of_a_pattern_has_a_witness(drawn, share):
+    """One toss at the start between the witnesses; the share of runs, the ways and the decisions agree on it."""
+    mdp, pattern = drawn
+    result = pattern_importance(mdp, pattern=pattern, target="goal", scope="all", exact=True)
+    value = result.lower + share * (result.upper - result.lower)
+    strategy = result.witness(value=value)
+    found = pattern_importance(mdp, pattern=pattern, target="goal", scope=strategy, exact=True)
+    assert found.lower == found.upper == value
+    reached = float(waypost.Question.of(mdp, target="goal", scope=strategy).best)
+    assert waypost.decisions(mdp, target="goal", strategy=strategy).reached == pytest.approx(reached, abs=1e-9)
+    ways = waypost.usual_ways(mdp, target="goal", strategy=strategy, top=3)
+    assert ways.reached == pytest.approx(reached, abs=1e-9)
+    assert all(way.likely <= reached + 1e-9 for way in ways)
 
 
 @given(mdps(), st.sampled_from(["all", "optimal"]))
@@ -192,3 +210,12 @@ def test_by_activity_who_moves_next_is_no_step():
 @pytest.fixture
 def loan_model():
     return waypost.case("loan")
+
+
+def test_results_pickle_and_still_find_their_witnesses():
+    mdp = waypost.case("loan")
+    found = pickle.loads(pickle.dumps(pattern_importance(mdp, pattern="... Error ...", target="Granted", scope="all")))  # noqa: S301
+    again = pattern_importance(found.mdp, pattern="... Error ...", target="Granted", scope=found.witness("upper"))
+    assert again.upper == pytest.approx(found.upper, abs=1e-12)
+    choices = pickle.loads(pickle.dumps(waypost.choice_importance(mdp, target="Granted", scope="all")))  # noqa: S301
+    assert choices.witness(("s0", "Apply"), "upper").memory == 2

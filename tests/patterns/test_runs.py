@@ -184,3 +184,21 @@ def test_loops_are_folded_and_counted():
     ways = waypost.usual_ways(mdp, target="positive", strategy=waypost.Strategy.uniform(mdp), by="activity")
     assert [str(way) for way in ways] == ["start, ask, call (2 to 5 times), positive"]
     assert ways[0].share == pytest.approx(1)
+
+
+def test_one_way_round_a_loop_is_one_way_and_the_search_ends():
+    """Fewer ways than asked for: the runs that are left grow rarer for ever, and nobody waits for them."""
+    mdp = waypost.MDP.from_dict({"s": {"a": {"s": 0.5, "t": 0.5}}, "t": {}}, initial="s")
+    (way,) = waypost.usual_ways(mdp, target="t", top=3)
+    assert way.parts[0].steps == ("s",)
+    assert way.share > 1 - 1e-5
+
+
+def test_a_step_after_which_all_is_decided_is_no_part_of_a_segment():
+    """It is the outcome under another name, unless there is nothing else to tell of."""
+    log = [["A", "B", "pay", "positive"]] * 4 + [["B", "A", "pay", "positive"], ["A", "B", "quit", "negative"]]
+    log += [["B", "A", "quit", "negative"]] * 4
+    mdp = tree_of(log)
+    result = waypost.find_patterns(mdp, target="positive", strategy=waypost.Strategy.uniform(mdp), by="activity")
+    assert len(result) > 0
+    assert not any(test.name in ("pay", "quit") for one in result for test in one.pattern.tests())

@@ -5,13 +5,18 @@ Each command is a module of its own, imported when it is called, so that ``waypo
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import os
 import sys
 from typing import Any
 
 import click
 
 from waypost.cli.progress import InterruptedWorkError
+from waypost.cli.stopping import INTERRUPTED, stopping
+from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 
 COMMANDS = {  # name: (module, what `waypost --help` says)
@@ -30,6 +35,9 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
     "reproduce": ("waypost.cli.reproduce", "The paper's tables and figure, beside the exact values."),
 }
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)  # what writing to an open file may meet
 
 
 class LazyGroup(click.Group):
@@ -63,32 +71,68 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """Run the command line; a mistake of the user's is one sentence and exit code 2, anything else is our bug."""
+    """Run the command line; a mistake of the user's is one sentence and exit code 2, anything else is our bug.
+
+    Interrupted work ends with 130, also where it could not be asked to stop; a reader of our pipe that has seen enough
+    is no mistake at all.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: then nobody listens
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+    with stopping() as interrupted:
+        try:
+            code = _run(arguments)
+            for stream in (sys.stdout, sys.stderr):
+                if not stream.closed:
+                    stream.flush()
+        except BrokenPipeError:
+            _drop_output()
+            code = 0
+        except OSError as error:
+            if error.filename is not None or error.errno not in NO_ROOM:
+                raise
+            _drop_output()
+            _complain(f"cannot write to standard output: {error.strerror or error}")
+            code = 2
+        if interrupted.is_set():  # at once: to take a large model apart may need seconds
+            os._exit(INTERRUPTED)
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
     try:
         result = cli.main(args=arguments, prog_name="waypost", standalone_mode=False)
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        return done.exit_code
     except click.ClickException as error:
-        _tell(error.format_message())
-        if isinstance(error, click.UsageError) and error.ctx is not None:
-            click.echo(f"see {error.ctx.command_path} --help", err=True)
-        sys.exit(2)
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        _complain(error.format_message(), *([] if context is None else [f"see {context.command_path} --help"]))
+        return 2
     except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
-        click.echo(f"waypost: interrupted{f': {stop}' if str(stop) else ''}", err=True)
-        sys.exit(130)
+        _complain(f"interrupted{f': {stop}' if str(stop) else ''}")
+        return INTERRUPTED
     except WaypostError as error:
-        _tell(str(error))
-        sys.exit(2)
-    except BrokenPipeError:  # the reader of a pipe has seen enough
-        sys.stderr.close()
-        sys.exit(0)
-    sys.exit(result if isinstance(result, int) else 0)
+        _complain(str(error))
+        return 2
+    except MemoryError:
+        _complain("there is not enough memory for this; try a smaller model, or fewer states (--state)")
+        return 2
+    except RecursionError:
+        _complain("something in these files is nested too deeply to be read")
+        return 2
+    return result if isinstance(result, int) else 0
 
 
-def _tell(message: str) -> None:
-    """Say in one line what is wrong.
+def _complain(sentence: str, *hints: str) -> None:
+    """Say what is wrong in one line, if there is anybody to hear it."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in (f"waypost: {sentence}", *hints):
+            say(line.replace("\n", r"\n"), err=True)
 
-    Names come from other people's files: what would break the line or drive the terminal is spelt out.
-    """
-    said = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
-    click.echo(f"waypost: {said}", err=True)
+
+def _drop_output() -> None:
+    """Send what is still to be written nowhere, so that the end of Python does not stumble over it."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)

@@ -9,6 +9,9 @@ from typing import Any
 
 import click
 
+from waypost.cli import terminal
+from waypost.cli.terminal import say
+
 
 @click.command("bench")
 @click.option("--only", multiple=True, metavar="NAME", help="Run this one (several times: these); see --list.")
@@ -32,7 +35,7 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     from waypost.paper.bench.report import save
 
     if show_names:
-        click.echo("\n".join(names()))
+        say("\n".join(names()))
         return
     facts = machine()
     notes = []
@@ -46,7 +49,7 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
         samples=options["samples"],
         limit=options["limit"] or (10.0 if options["quick"] else 120.0),
         use_storm=use_storm,
-        tell=(lambda _: None) if quiet else (lambda line: click.echo(line, err=True)),
+        tell=(lambda _: None) if quiet else (lambda line: say(line, err=True)),
     )
     result = run(plan)
     notes += [*result.skipped, *result.failed, *["interrupted: this is what was done"] * result.interrupted]
@@ -54,19 +57,18 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     _show(*found)
     if output is not None and result.rows:
         save(Path(output), found)
-        click.echo(f"written: {output}/results.md, results.json, times.svg")
+        say(f"written: {output}/results.md, results.json, times.svg")
     if not result.holds:
         raise click.exceptions.Exit(130 if result.interrupted else 1)
 
 
 def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
     from waypost.report.table import fitted_table
 
-    console = Console()
+    console = terminal.console()
     console.print(Text(", ".join(f"{key} {value}" for key, value in facts.items())))
     for head, lines, title in (
         ([COLUMNS[k] for k in NARROW], [[cells(row)[k] for k in NARROW] for row in rows], "Waypost beside Storm"),

@@ -9,6 +9,7 @@ import click
 from waypost.cases import CASES, find_case, recipe_text
 from waypost.cli.learn import sizes
 from waypost.cli.source import Loaded, load, tell
+from waypost.cli.terminal import give, say
 from waypost.errors import LogError
 from waypost.formats import write_mdp
 
@@ -32,7 +33,7 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
         return
     find_case(name)  # or an error with the names there are
     if show_recipe:
-        click.echo(recipe_text(name.partition(":")[0]), nl=False)
+        give(recipe_text(name.partition(":")[0]))
         return
     found = load(name, data=data)
     tell(found.notes, quiet=options["quiet"])
@@ -41,14 +42,14 @@ def command(name: str | None, *, data: str | None, show_recipe: bool, **options:
     if options["output"]:
         write_mdp(found.mdp, options["output"])
     where = f": {options['output']}" if options["output"] else ""
-    click.echo(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
+    say(f"{name}: {sizes(found.mdp)}, target {found.target!r}{where}")
 
 
 def _list() -> None:
     width = max(len(name) for name in CASES) + 2
     for name, one in CASES.items():
         shown = f"{name}:N" if one.number else name
-        click.echo(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
+        say(f"{shown:{width}}  {one.title}" + ("  (needs --data)" if one.data else ""))
 
 
 def _write_log(name: str, found: Loaded, path: str) -> None:

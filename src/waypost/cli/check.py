@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from waypost.cli import terminal
 from waypost.cli.options import reading_options
 from waypost.cli.source import load_model
 from waypost.solve.overview import Overview, goals_reached, overview
@@ -19,16 +20,15 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
 
     Example: waypost check epidemic:4
     """
-    from rich.console import Console
     from rich.text import Text
 
     from waypost.report.table import fitted_table
     from waypost.report.wording import cell
 
     mdp = load_model(model, constants=constants, exact=exact)
-    found, console = overview(mdp), Console()
+    found, console = overview(mdp), terminal.console()
     for line in _lines(found):
-        console.print(Text(line))
+        console.print(Text(terminal.brief(line)))
     lines = [
         [goal.name, str(goal.states), *("" if p is None else cell(p) for p in (goal.least, goal.greatest))]
         for goal in goals_reached(mdp, found.goals[:MOST_GOALS], exact=exact)

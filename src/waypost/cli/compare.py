@@ -11,6 +11,7 @@ import numpy as np
 
 from waypost.cli.options import log_options
 from waypost.cli.source import load_log, load_recipe, tell, with_outcome
+from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.logs import EventLog
 from waypost.logs.segments import segment_names
@@ -55,7 +56,7 @@ def command(before: str, after: str | None, **options: Any) -> None:
         pair = (logs[0], logs[1])
     found = compare_logs(*pair, seed=options["seed"])
     if options["as_json"]:
-        click.echo(json.dumps({"format": 1, "before": names[0], "after": names[1], **found.as_dict()}, indent=1))
+        give(json.dumps({"format": 1, "before": names[0], "after": names[1], **found.as_dict()}, indent=1) + "\n")
         return
     print_comparison(found, names, top=options["top"])
 

@@ -6,6 +6,7 @@ import click
 
 from waypost.cli.options import reading_options
 from waypost.cli.source import load_model
+from waypost.cli.terminal import say
 from waypost.formats import write_mdp
 
 
@@ -20,4 +21,4 @@ def command(model: str, output: str, constants: tuple[str, ...], exact: bool) ->
     """
     mdp = load_model(model, constants=constants, exact=exact)
     write_mdp(mdp, output)
-    click.echo(f"{output}: {mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions")
+    say(f"{output}: {mdp.n_states} states, {mdp.n_choices} choices, {mdp.transitions.nnz} transitions")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from waypost.cli.runs import asked, deliver, model_options, output_options, strategy_option
-from waypost.importance import decisions
+from waypost.importance import choice_importance, decisions
 
 
 @click.command("decisions")
@@ -15,6 +15,9 @@ from waypost.importance import decisions
 @model_options
 @strategy_option
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many decisions.")
+@click.option(
+    "--importance", type=click.Choice(["all", "optimal"]), help="Also that of each choice, over these strategies."
+)
 @output_options
 def command(model: str | None, **options: Any) -> None:
     """Decisions that matter in MODEL: what each action is worth, how often one is asked, what the wrong one costs.
@@ -29,8 +32,10 @@ def command(model: str | None, **options: Any) -> None:
     question = asked(model, options)
     strategy, called = question.strategy(options["strategy"])
     found = decisions(question.mdp, target=question.target, strategy=strategy)
+    scope = options["importance"]
+    scores = choice_importance(question.mdp, target=question.target, scope=scope) if scope else None
     deliver(
-        lambda console: print_decisions(found, called, console, top=options["top"]),
-        decisions_document(found, called),
+        lambda console: print_decisions(found, called, console, top=options["top"], scores=scores),
+        decisions_document(found, called, scores),
         options,
     )

@@ -10,10 +10,23 @@ import click
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
-from waypost.cli.source import Loaded, find_prepared, learned, load, load_strategy, scopes_of, taken_options, tell
+from waypost.cli.source import (
+    Loaded,
+    find_prepared,
+    learned,
+    load,
+    load_strategy,
+    parse_constants,
+    scopes_of,
+    taken_options,
+    tell,
+)
 from waypost.cli.stories import show_segments, tells_story, told_story
+from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, without
+from waypost.model import MDP
+from waypost.model.steps import within
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
@@ -27,7 +40,9 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @given.what_if_options
+@click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
 @given.reading_options()
+@given.property_options
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @given.learning_options
 @given.story_options
@@ -57,10 +72,15 @@ def command(**options: Any) -> None:
             show_segments(prepared, options["segment"])
         return
     reading = {name: options[name] for name in ("constants", "exact")}
-    loaded = learned(prepared) if prepared else load(options["model"], data=options["data"], **reading)
+    loaded = learned(prepared) if prepared else _loaded(options, reading)
     tell(loaded.notes, quiet=learning["quiet"])
     if options["without"]:
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
+    if options["steps"] is not None:
+        if options["strategy"]:
+            raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
+        goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
+        loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     _write(several, files, _examples(loaded, endings), options)
@@ -68,6 +88,32 @@ def command(**options: Any) -> None:
         show_segments(prepared, options["segment"])
     if options["bootstrap"]:
         show_bootstrap(loaded, several[0].targets, options)
+
+
+def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
+    """Model of a file or a case study, and the target that a property names, if one was given."""
+    reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
+    if not options["prop"]:
+        return load(options["model"], data=options["data"], **reading)
+    from waypost.formats.properties import asked, find_property
+
+    if options["target"] or options["compare"]:
+        raise WaypostError("--prop says what to reach; leave --target and --compare out")
+    wanted = find_property(options["prop"], constants=parse_constants(reading["constants"]))
+    loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
+    question = asked(loaded.mdp, wanted)
+    if question.states is not None:
+        raise WaypostError("a conditional property is the importance of a set: waypost.group_importance in Python")
+    return replace(loaded, mdp=question.mdp, target=wanted.target)
+
+
+def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:
+    """Model that counts its steps and ends after so many; the targets are labels there."""
+    counted = within(mdp.with_labels({**mdp.labels, **{goal: mdp.where(goal) for goal in goals}}), steps)
+    for goal in goals:
+        if not counted.labels[goal].any():
+            raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
+    return counted
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
@@ -118,15 +164,15 @@ def _write(
     for path, ending in files:
         told = several if ending in PAGES else several[0]
         if path == "-":
-            click.echo(render_report(told, ending, **how), nl=False)
+            give(render_report(told, ending, **how))
         else:
             write_report(told, path, ending=ending, **how)
     if any(path == "-" for path, _ in files):
         return False
     if options["shape"] in PRINTED:
-        click.echo(render_report(several[0], PRINTED[options["shape"]], **how), nl=False)
+        give(render_report(several[0], PRINTED[options["shape"]], **how))
         return options["shape"] in ("text", "markdown")
     from waypost.report.table import print_table
 
-    print_table(several[0], top=options["top"] or 20)
+    print_table(several[0], top=options["top"] or 20, console=console())
     return True

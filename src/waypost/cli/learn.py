@@ -8,6 +8,7 @@ import click
 
 from waypost.cli.options import learning_options
 from waypost.cli.source import load, taken_options, tell
+from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import write_mdp
 from waypost.model import FINAL, MDP
@@ -31,7 +32,7 @@ def command(log: str, output: str | None, **options: Any) -> None:
     tell(found.notes, quiet=learning["quiet"])
     if output is not None:
         write_mdp(found.mdp, output)
-    click.echo(f"{len(found.prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
+    say(f"{len(found.prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
 
 
 def sizes(mdp: MDP) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from waypost.cli.source import find_prepared, load_log, load_recipe, names_case
+from waypost.cli.terminal import give
 from waypost.errors import WaypostError
 from waypost.logs import EventLog
 
@@ -30,7 +31,7 @@ def command(file: str, *, as_json: bool, top: int, **options: Any) -> None:
 
     found = describe_log(_log(file, {name: value for name, value in options.items() if value}))
     if as_json:
-        click.echo(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1))
+        give(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1) + "\n")
     else:
         print_description(found, file, top=top)
 

@@ -58,15 +58,30 @@ def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
     return click.option(*names, type=click.Choice(words.split()), default=default, show_default=True, help=text)
 
 
+constants_option = click.option(
+    "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
+)
+
+
 def reading_options(exact: str = "Compute in rationals; print fractions.") -> Decorator:
     """Give a command the options of reading a model."""
-    return together(
-        click.option(
-            "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
-        ),
-        click.option("--exact", is_flag=True, help=exact),
-    )
+    return together(constants_option, click.option("--exact", is_flag=True, help=exact))
 
+
+property_options = together(
+    click.option(
+        "--prop",
+        metavar="FILE[:NAME]",
+        help='Ask a PRISM or JANI property instead of --target: of a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
+    ),
+    click.option("--initial", metavar="STATE", help="Begin in this state, whatever the file says."),
+    click.option(
+        "--time-limit",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="SECONDS",
+        help="Time for building a PRISM or JANI model.",
+    ),
+)
 
 outcome_options = together(
     click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are good."),

@@ -10,7 +10,8 @@ import numpy as np
 
 from waypost.cli.options import learning_options, reading_options, scope_option, target_option
 from waypost.cli.source import load, load_strategy, scopes_of, taken_options, tell
-from waypost.errors import WaypostError
+from waypost.cli.terminal import give, say
+from waypost.errors import PathError, WaypostError
 from waypost.importance import path_importance
 from waypost.learn import observed_strategy
 
@@ -49,7 +50,7 @@ def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: 
     if not target and (model is None or found.target is None):
         raise WaypostError("say what to reach: --target LABEL, or for a log which cases are good, --positive EVENT")
     goal = target or (str(found.target),)
-    names = [name.strip() for name in next(csv.reader([steps], skipinitialspace=True))]
+    names = split_steps(steps)
     observed = found.prepared is not None
     if observed:
         tell(found.notes, quiet=learning["quiet"])
@@ -61,7 +62,19 @@ def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: 
         scopes = [observed_strategy(found.mdp), *(scopes if chosen else [])]
     answers = [path_importance(found.mdp, path=names, target=goal, scope=s, exact=options["exact"]) for s in scopes]
     if as_json:
-        click.echo(paths_to_json(answers))
+        give(paths_to_json(answers) + "\n")
         return
     as_run = "as the process was run" if observed and strategy in (None, "observed") else None
-    click.echo("\n".join(path_summary(answer, as_run) for answer in answers))
+    say("\n".join(path_summary(answer, as_run) for answer in answers))
+
+
+def split_steps(steps: str) -> list[str]:
+    """Names of a path, as they are separated by commas; ``"quoted, names"`` may have commas of their own.
+
+    >>> split_steps('s0, "Apply, now", Application')
+    ['s0', 'Apply, now', 'Application']
+    """
+    try:
+        return [name.strip() for name in next(csv.reader([steps], skipinitialspace=True), [])]
+    except csv.Error as error:
+        raise PathError(f"--path is names with commas between, and {steps[:60]!r} cannot be read so: {error}") from None

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from waypost.cli.runs import Asked, asked, by_option, deliver, model_options, output_options, strategy_option
+from waypost.cli.runs import (
+    Asked,
+    asked,
+    by_option,
+    deliver,
+    exact_option,
+    model_options,
+    output_options,
+    strategy_option,
+)
 from waypost.formats.writing import write_bytes
 from waypost.importance import explain
 from waypost.model import Strategy
@@ -18,6 +27,7 @@ DRAWN = 40  # of a larger model only the states of the way are drawn
 @click.command("paths")
 @click.argument("model", required=False)
 @model_options
+@exact_option
 @strategy_option
 @by_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many ways.")

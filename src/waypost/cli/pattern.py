@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from waypost.cli.options import scope_option
-from waypost.cli.runs import asked, by_option, deliver, model_options, output_options
+from waypost.cli.runs import asked, by_option, deliver, exact_option, model_options, output_options
 from waypost.cli.source import load_strategy, scopes_of
+from waypost.cli.terminal import give
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
 from waypost.patterns import PatternImportance, pattern_importance
@@ -19,6 +20,7 @@ from waypost.patterns import PatternImportance, pattern_importance
 @click.argument("model", required=False)
 @click.argument("pattern", required=False)
 @model_options
+@exact_option
 @scope_option("Which strategies.")
 @click.option("--strategy", metavar="observed|FILE", help="Under this strategy instead.")
 @click.option("--committed", is_flag=True, help="Only strategies that take the actions which the pattern names.")
@@ -53,7 +55,7 @@ def command(model: str | None, pattern: str | None, **options: Any) -> None:
     if witness:
         text = json.dumps(answers[0].witness(witness).to_dict(), ensure_ascii=False, indent=1) + "\n"
         if options["output"] is None:
-            click.echo(text, nl=False)
+            give(text)
         else:
             write_text(options["output"], text)
         return

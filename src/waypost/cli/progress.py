@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from waypost.cli import terminal
+
 PATIENCE = 2.0  # seconds before anything is shown
 
 
@@ -14,13 +16,33 @@ class InterruptedWorkError(Exception):
     """Ctrl-C, with what had been done by then; click would turn a KeyboardInterrupt into silence."""
 
 
+_told: Callable[[], str] | None = None  # what the work that is running would say if it were interrupted now
+
+
+def so_far() -> str:
+    """What has been done by now, for somebody who interrupts."""
+    return "" if _told is None else _told()
+
+
+@contextmanager
+def interruptible(told: Callable[[], str]) -> Iterator[None]:
+    """Work that can say how far it got, should somebody interrupt it."""
+    global _told  # noqa: PLW0603 - there is one command at a time
+    _told = told
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise InterruptedWorkError(told()) from None
+    finally:
+        _told = None
+
+
 @contextmanager
 def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
+    console = terminal.console(stderr=True)
     shown = not quiet and sys.stderr.isatty()
     bar = Progress(
         TextColumn("settling bounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console,
@@ -40,9 +62,8 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
             bar.refresh()
 
     try:
-        yield settled
-    except KeyboardInterrupt:
-        raise InterruptedWorkError(f"{done:,} of {total:,} bounds were settled; nothing was written") from None
+        with interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"):
+            yield settled
     finally:
         if running:
             bar.stop()
@@ -54,7 +75,5 @@ def status(text: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status(text) as shown:
+    with terminal.console(stderr=True).status(text) as shown:
         yield lambda said: shown.update(f"{text}: {said}")

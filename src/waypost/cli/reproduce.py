@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from waypost.cli.terminal import say
 from waypost.paper.encodings import Limits
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run
@@ -61,6 +62,6 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
 
     outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
     for path in write_reports(outcome, output):
-        click.echo(path)
+        say(str(path))
     if outcome.left:
-        click.echo(f"{outcome.left} bounds did not fit into the budget; run the same command to go on", err=True)
+        say(f"{outcome.left} bounds did not fit into the budget; run the same command to go on", err=True)

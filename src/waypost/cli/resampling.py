@@ -6,6 +6,7 @@ from typing import Any
 
 from waypost.cli.progress import status
 from waypost.cli.source import Loaded, scopes_of
+from waypost.cli.terminal import console
 from waypost.errors import WaypostError
 from waypost.uncertainty import bootstrap
 
@@ -16,7 +17,7 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
 
     if loaded.prepared is None:
         raise WaypostError("--bootstrap draws the cases of a log again, and this model was not learned from one")
-    with status("resampling", quiet=options["quiet"]) as say:
+    with status("resampling", quiet=options["quiet"]) as show:
         resampled = bootstrap(
             loaded.prepared.traces,
             target=target[0] if len(target) == 1 else target,
@@ -25,9 +26,9 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
             eps=loaded.prepared.eps,
             scopes=scopes_of(options["scope"]),
             match=options["match"],
-            progress=lambda done: say(f"{done} of {options['bootstrap']}"),
+            progress=lambda done: show(f"{done} of {options['bootstrap']}"),
         )
     if options["intervals"]:
         write_intervals(resampled, options["intervals"])
     for one in resampled.values():
-        print_intervals(one, top=options["top"] or 20, states=options["states"])
+        print_intervals(one, top=options["top"] or 20, states=options["states"], console=console())

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waypost.cli import options as given
-from waypost.cli.progress import InterruptedWorkError
+from waypost.cli import terminal
+from waypost.cli.progress import interruptible
 from waypost.cli.source import Loaded, load, load_strategy, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # characters of a table in a file
 
+exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 model_options = given.together(
     given.target_option(),
-    given.reading_options(),
+    given.constants_option,
     click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one."),
     given.learning_options,
 )
@@ -76,8 +78,8 @@ class Asked:
 def asked(model: str | None, options: dict[str, Any]) -> Asked:
     """Read the model that the options of `model_options` and `by_option` describe."""
     learning = taken_options(options)
-    reading = {name: options[name] for name in ("constants", "exact", "data")}
-    loaded = load(model, learning=learning, **reading)
+    reading = {name: options[name] for name in ("constants", "data")}
+    loaded = load(model, learning=learning, exact=options.get("exact", False), **reading)
     tell(loaded.notes, quiet=learning["quiet"])
     target = options["target"] or (() if loaded.target is None else (loaded.target,))
     if not target:
@@ -88,20 +90,20 @@ def asked(model: str | None, options: dict[str, Any]) -> Asked:
 
 def deliver(show: Callable[[Console], None], document: Any, options: dict[str, Any]) -> None:
     """Print an answer, in words and tables or as JSON; or write the same to a file."""
-    from rich.console import Console
-
     path = options["output"]
     if options["as_json"] or (path is not None and path.lower().endswith(".json")):
         text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     elif path is None:
-        show(Console())
+        show(terminal.console())
         return
     else:
+        from rich.console import Console
+
         console = Console(file=io.StringIO(), width=WIDTH)
         show(console)
         text = "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())  # type: ignore[attr-defined]
     if path is None:
-        click.echo(text, nl=False)
+        terminal.give(text)
     else:
         write_text(path, text)
 
@@ -109,12 +111,11 @@ def deliver(show: Callable[[Console], None], document: Any, options: dict[str, A
 @contextmanager
 def search_progress(*, quiet: bool) -> Iterator[dict[str, Callable[..., None]]]:
     """Give the callbacks of a search: on a terminal a bar, and above it every telling segment as it is found."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from waypost.report.patterns import telling_line
 
-    console, shown, tried = Console(stderr=True), not quiet and sys.stderr.isatty(), 0
+    console, shown, tried = terminal.console(stderr=True), not quiet and sys.stderr.isatty(), 0
     columns = TextColumn("trying segments"), BarColumn(), MofNCompleteColumn()
     with Progress(*columns, console=console, transient=True, disable=not shown) as bar:
         task = bar.add_task("segments", total=None)
@@ -128,7 +129,5 @@ def search_progress(*, quiet: bool) -> Iterator[dict[str, Callable[..., None]]]:
             if shown:
                 bar.console.print(telling_line(telling), style="dim", markup=False, highlight=False)
 
-        try:
+        with interruptible(lambda: f"{tried:,} segments were tried; nothing was written"):
             yield {"progress": progress, "found": found}
-        except KeyboardInterrupt:
-            raise InterruptedWorkError(f"{tried:,} segments were tried; nothing was written") from None

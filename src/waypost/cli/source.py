@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import LEARNING, OUTCOME
 from waypost.cli.progress import status
+from waypost.cli.terminal import say
 from waypost.errors import WaypostError
-from waypost.formats import read_mdp
+from waypost.formats import ReadingNote, read_mdp
 from waypost.formats.strategies import read_strategy
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
 from waypost.logs import (
@@ -63,10 +62,12 @@ def load(
     exact: bool = False,
     data: str | None = None,
     learning: Mapping[str, Any] | None = None,
+    **building: Any,
 ) -> Loaded:
     """Model file, case study (``epidemic:9``), event log or input/output traces; the loan example without any.
 
-    `data` is the user's copy of the data of a case study, `learning` what `learning_options` gave.
+    `data` is the user's copy of the data of a case study, `learning` what `learning_options` gave, `building` what else
+    `read_mdp` takes: where to begin, where to stop, how long it may take.
     """
     if source is None:
         return Loaded(loan(), "Granted")
@@ -75,7 +76,10 @@ def load(
         return learned(prepared)
     if not Path(source).exists() and is_case(source):
         return Loaded(case(source, data), find_case(source)[0].target)
-    return Loaded(read_mdp(source, constants=parse_constants(constants), exact=exact))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ReadingNote)
+        mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
+    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught))
 
 
 def find_prepared(
@@ -173,7 +177,7 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
     """Say what was done, where it does not mix with results."""
     if not quiet:
         for note in notes:
-            click.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
 
 
 def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: EventLog) -> Actors | None:

@@ -36,6 +36,15 @@ class Episode:
     truncated: bool  # by a limit on its length
 
 
+@dataclass(frozen=True)
+class Recording:
+    """An episode as it was played."""
+
+    observations: tuple[Any, ...]  # before each action
+    actions: tuple[Any, ...]
+    episode: Episode
+
+
 def rewarded(episode: Episode) -> str:
     """Call an episode positive if its rewards add up to more than nothing."""
     return POSITIVE if episode.total_reward > 0 else NEGATIVE
@@ -71,32 +80,57 @@ def rollouts(
     progress
         Called with the number of episodes done and their total.
 
+    Examples
+    --------
     >>> import gymnasium
     >>> env = gymnasium.make("FrozenLake-v1", is_slippery=False)
     >>> rollouts(env, lambda state: 2, episodes=1, actions=["left", "down", "right", "up"], max_steps=3)
     [['0', ('right', '1'), ('right', '2'), ('right', 'negative')]]
     """
+    played = record(env, policy, episodes=episodes, seed=seed, max_steps=max_steps, progress=progress)
+    traces: list[Trace] = []
+    for recording in played:
+        names = [str(abstraction(seen)) for seen in recording.observations]
+        ends = [*names[1:], outcome(recording.episode)]
+        did = [_name(action, actions) for action in recording.actions]
+        traces.append([names[0], *zip(did, ends, strict=True)])
+    return traces
+
+
+def record(
+    env: Any,
+    policy: Any,
+    *,
+    episodes: int,
+    seed: int = 0,
+    max_steps: int = 10_000,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Recording]:
+    """Record episodes as they are: what was seen before each action, the actions, and the end; as `rollouts`.
+
+    >>> import gymnasium
+    >>> played = record(gymnasium.make("FrozenLake-v1", is_slippery=False), lambda state: 2, episodes=1, max_steps=2)
+    >>> played[0].observations, played[0].actions
+    ((0, 1), (2, 2))
+    """
     act = _policy(env, policy)
     env.action_space.seed(seed)
-    traces: list[Trace] = []
+    found = []
     for episode in range(episodes):
         observation, _ = env.reset(seed=seed if episode == 0 else None)
-        trace: Trace = [str(abstraction(observation))]
-        rewards: list[float] = []
+        seen, actions, rewards = [observation], [], []
         ended = cut = False
         while not (ended or cut):
-            action = act(observation)
-            observation, reward, ended, cut, _ = env.step(action)
+            actions.append(act(observation))
+            observation, reward, ended, cut, _ = env.step(actions[-1])
+            seen.append(observation)
             rewards.append(float(reward))
             cut = cut or len(rewards) >= max_steps
-            done = ended or cut
-            end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut)) if done else None
-            name = str(abstraction(observation)) if end is None else outcome(end)
-            trace.append((_name(action, actions), name))
-        traces.append(trace)
+        end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut))
+        found.append(Recording(tuple(seen[:-1]), tuple(actions), end))
         if progress is not None:
             progress(episode + 1, episodes)
-    return traces
+    return found
 
 
 def count_mdp(traces: Sequence[Trace]) -> MDP:

@@ -14,6 +14,7 @@ from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
 from waypost.formats.automata import from_aalpy
 from waypost.formats.graphs import from_networkx, to_networkx
 from waypost.formats.jsonfile import SCHEMA
+from waypost.formats.reading import read_bytes
 from waypost.formats.registry import Format, ReadingNote, by_ending, listed
 from waypost.formats.starting import beginning_in
 from waypost.formats.storm import TIME_LIMIT, read_symbolic
@@ -75,6 +76,8 @@ def read_mdp(
     time_limit
         Seconds for building a PRISM or JANI model; None means as long as it takes.
 
+    Examples
+    --------
     >>> read_mdp([[[0.1, 0.9], [0, 1]]])
     MDP(states=2, choices=2, transitions=3, initial='0')
     """
@@ -82,12 +85,12 @@ def read_mdp(
         mdp = _from_object(source)
         return mdp if initial is None else beginning_in(mdp, initial)
     path = Path(source)
-    found, text = _recognised(path)
+    found, content = _recognised(path)
     if constants and "constants" not in found.options:
         raise FormatError(f"{path.name} has no constants to set; only PRISM and JANI models do")
     mdp = found.open(
         path,
-        text,
+        content,
         constants=constants,
         exact=exact,
         initial=initial,
@@ -109,16 +112,13 @@ def write_mdp(mdp: MDP, path: str | Path) -> None:
         found.write(mdp, path)
 
 
-def _recognised(path: Path) -> tuple[Format, str]:
-    """Format of a file, and its text if it is text."""
-    try:
-        raw = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise FormatError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+def _recognised(path: Path) -> tuple[Format, str | bytes]:
+    """Format of a file, and its content: text if it is text."""
+    raw = read_bytes(path)
     if not raw.strip():
         raise FormatError(f"{path.name} is empty")
     if umb.is_umb(raw[:512]):
-        return umb.FORMAT, ""
+        return umb.FORMAT, raw
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

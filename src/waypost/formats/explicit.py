@@ -30,7 +30,7 @@ from waypost.formats.lexical import distinct_actions, fraction, probability, rea
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.valuations import are_numbers, names_as_columns
-from waypost.formats.writing import write_text
+from waypost.formats.writing import as_utf8, write_files
 from waypost.model import MDP
 
 SUFFIXES = (".tra", ".sta", ".lab")
@@ -67,11 +67,10 @@ def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -
 
 
 def write(mdp: MDP, path: Path | str) -> None:
-    """Write ``model.tra``, ``model.sta`` and ``model.lab``."""
-    path = Path(path)
-    write_text(path.with_suffix(".tra"), _transitions_text(mdp))
-    write_text(path.with_suffix(".sta"), _states_text(mdp))
-    write_text(path.with_suffix(".lab"), _labels_text(mdp))
+    """Write ``model.tra``, ``model.sta`` and ``model.lab``, all three or none."""
+    texts = {".sta": _states_text(mdp), ".lab": _labels_text(mdp), ".tra": _transitions_text(mdp)}
+    places = {suffix: Path(path).with_suffix(suffix) for suffix in texts}
+    write_files({places[suffix]: as_utf8(places[suffix], text) for suffix, text in texts.items()})
 
 
 @dataclass
@@ -130,8 +129,8 @@ def _read_transitions(lines: Lines, exact: bool) -> _Table:
             words.insert(1, "0")
         state, choice, text = whole(words[0], where), whole(words[1], where), words[3]
         if text not in known:
-            known[text] = probability(text, where)
             exactly[text] = fraction(text, where) if exact else Fraction(0)
+            known[text] = float(exactly[text]) if exact else probability(text, where)
         table.source.append(state)
         table.choice.append(choice)
         table.successor.append(whole(words[2], where))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from waypost.errors import FormatError
+from waypost.formats.reading import read_bytes
 from waypost.model import MDP
 from waypost.model.checking import twin_choices
 
@@ -24,11 +25,9 @@ _FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
 def read_text(path: Path) -> str:
     """Text of a file, or a clear word why not."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path.name} is not UTF-8 text (byte {error.start}), so it is no model we know") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def whole(text: str, where: str) -> int:

@@ -29,16 +29,17 @@ class Format:
     names: str  # what its states are called
     keeps: tuple[str, ...] = ()  # what survives beside names and numbers: "exact", "labels", "counts", "valuations"
     recognises: Callable[[bytes, str, Path], bool] | None = None  # content, its text ("" if it is none), path
-    loads: Callable[..., MDP] | None = None  # from text
+    loads: Callable[..., MDP] | None = None  # from text, or from bytes where it is no text
     read: Callable[..., MDP] | None = None  # from a path
     write: Callable[[MDP, Path], None] | None = None
     options: tuple[str, ...] = ()  # that `loads` and `read` understand
 
-    def open(self, path: Path, text: str, **options: Any) -> MDP:
-        """Read a model whose text is known already."""
+    def open(self, path: Path, content: str | bytes, **options: Any) -> MDP:
+        """Read a model whose content is known already: what comes through a pipe cannot be read twice."""
+        options["name"] = path.name
         understood = {key: value for key, value in options.items() if key in self.options}
         if self.loads is not None:
-            return self.loads(text, **understood)
+            return self.loads(content, **understood)
         if self.read is not None:
             return self.read(path, **understood)
         raise FormatError(f"{path.name} is {self.name}, which can only be written")

@@ -6,12 +6,7 @@ with one choice in every state; CTMCs and Markov automata are read by their jump
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +24,7 @@ from waypost.formats.tar import tar_members
 from waypost.formats.umb import Archive
 from waypost.model import FINAL, MDP, Target
 from waypost.model.valuations import named_by
+from waypost.processes import Child, ChildError, spare_memory
 
 TIME_LIMIT = 300.0  # seconds; a file of three lines can ask for more states than there are atoms
 _CONSTANT = re.compile(r"[A-Za-z_]\w*\Z")
@@ -48,62 +44,48 @@ def read_symbolic(
     """Read a PRISM or JANI model, building its state space.
 
     With a `target`, no further than to it: what comes behind does not change how it is reached. The same goes for what
-    is to `avoid`. Storm gets `time_limit` seconds (None: as long as it takes) and nine tenths of the machine's memory.
+    is to `avoid`. Storm gets `time_limit` seconds (None: as long as it takes) and three quarters of the memory that is
+    free.
     """
     path = Path(path)
     require("stormpy", "storm", f"reading {path.name}")
-    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
-        job = {
-            "path": str(path.resolve()),
-            "constants": _checked(constants or {}),
-            "exact": exact,
-            "target": _parts(target),
-            "avoid": _parts(avoid),
-            "folder": folder,
-            "memory": _memory(),
-        }
-        answer = _run(job, path.name, time_limit)
-        model = replace(
-            _built(Path(folder, "model.umb"), answer, initial, path.name),
-            definitions=MappingProxyType(dict(definitions or {})),
-        )
-        model = _with_final(model, target, avoid)
-        if not exact:
-            return model
-        texts = Path(folder, "fractions.txt").read_text().split("\n")
-        return with_fractions(model, [fraction(text, path.name) for text in texts], path.name)
+    job = {
+        "path": str(path.resolve()),
+        "constants": _checked(constants or {}),
+        "exact": exact,
+        "target": _parts(target),
+        "avoid": _parts(avoid),
+    }
+    try:
+        with Child(storm_worker.__file__, "work", memory=spare_memory(), folder=True) as child:
+            answer = child.ask(job, seconds=time_limit)
+            folder = Path(child.folder or "")
+            model = _built(folder / "model.umb", answer, initial, path.name)
+            texts = (folder / "fractions.txt").read_text().split("\n") if exact else []
+    except ChildError as error:
+        raise FormatError(_reason(error, path.name, time_limit)) from None
+    model = _with_final(replace(model, definitions=MappingProxyType(dict(definitions or {}))), target, avoid)
+    return with_fractions(model, [fraction(text, path.name) for text in texts], path.name) if exact else model
 
 
 def _parts(target: Target | None) -> list[str]:
     return [] if target is None else [target] if isinstance(target, str) else [str(part) for part in target]
 
 
-def _run(job: Mapping[str, Any], name: str, time_limit: float | None) -> dict[str, Any]:
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", storm_worker.__file__],
-            input=json.dumps(job).encode(),
-            capture_output=True,
-            timeout=time_limit,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise FormatError(
+def _reason(error: ChildError, name: str, time_limit: float | None) -> str:
+    if error.trouble == "time":
+        return (
             f"Storm did not finish building {name} within {time_limit:g} s; its state space may be too large "
             f"(smaller constants, or read_symbolic(..., time_limit=None))"
-        ) from None
-    try:
-        answer: dict[str, Any] = json.loads(done.stdout.rpartition(b"\n")[2])
-    except ValueError:
-        raise FormatError(f"Storm broke down over {name}; it may be no PRISM or JANI model, or too large") from None
-    if "refusal" in answer:
-        raise FormatError(answer["refusal"])
-    if "memory" in answer:
-        raise FormatError(f"{name} has more states than fit into memory")
-    if "wrong" in answer:
-        reason = re.sub(r"^\w+: ", "", answer["wrong"].strip())
-        raise FormatError(f"Storm cannot read {name}: {' '.join(reason.split())[:300]}")
-    return answer
+        )
+    if error.trouble == "memory":
+        return f"{name} has more states than fit into memory"
+    if error.trouble == "broken":
+        return f"Storm broke down over {name}; it may be no PRISM or JANI model, or too large"
+    if error.kind == storm_worker.Refusal.__name__:
+        return error.said
+    reason = re.sub(r"^\w+: ", "", error.said.strip() or error.kind)
+    return f"Storm cannot read {name}: {' '.join(reason.split())[:300]}"
 
 
 def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,13 +95,6 @@ def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
     return {
         str(key): value if isinstance(value, bool | int | float) else str(value) for key, value in constants.items()
     }
-
-
-def _memory() -> int | None:
-    try:
-        return int(0.9 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def _built(file: Path, answer: Mapping[str, Any], initial: str | None, name: str) -> MDP:

@@ -1,17 +1,13 @@
 """What Storm does for us, in a process of its own: parse PRISM or JANI, build the states, write them as UMB.
 
 Storm does not listen to signals, may abort on an odd file, and can be asked for 10^12 states by a file of three lines.
-A process of its own can be given limits, and dies alone. It knows stormpy and the standard library, nothing else, so
-that it starts at once.
-
-A job comes in as JSON on standard input, the answer goes out as JSON on standard output.
+A process of its own (`waypost.processes`) can be given limits, and dies alone. It knows stormpy and the standard
+library, nothing else, so that it starts at once.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,23 +109,22 @@ def fraction_texts(model: Any) -> list[str]:
 
 
 def work(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in its folder.
+    """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in the folder we are in.
 
     The answer names the labels of the program, the variables that are computed from others (JANI calls them
     transient), and the locations of the automata, by the variables that count them.
     """
     from stormpy.io import CompressionMode, UmbExportOptions, export_to_umb
 
-    folder = Path(job["folder"])
     program, _ = parse(job["path"], job["constants"])
     known = stopping(program, job["target"], job["avoid"]) if job["target"] else []
     model = build(program, exact=False, properties=known)
     options = UmbExportOptions()
     options.compression = CompressionMode.NO_COMPRESSION
-    export_to_umb(model, str(folder / "model.umb"), options=options)
+    export_to_umb(model, "model.umb", options=options)
     if job["exact"]:
         texts = fraction_texts(build(program, exact=True, properties=known))
-        (folder / "fractions.txt").write_text("\n".join(texts))
+        Path("fractions.txt").write_text("\n".join(texts))
     automata = getattr(program, "automata", ())
     variables = program.global_variables if automata else ()
     transient = [variable.name for variable in variables if getattr(variable, "is_transient", False)]
@@ -138,33 +133,3 @@ def work(job: Mapping[str, Any]) -> dict[str, Any]:
         "labels": [*transient, "deadlock"] if automata else [*(label.name for label in program.labels), "deadlock"],
         "locations": {a.location_variable.name: [a.name, [place.name for place in a.locations]] for a in automata},
     }
-
-
-def limit_memory(size: int | None) -> None:
-    """Bound the memory of this process, where the system can."""
-    if size is None:
-        return
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (size, resource.getrlimit(resource.RLIMIT_AS)[1]))
-
-
-def main() -> None:
-    """Run as a program."""
-    job = json.load(sys.stdin)
-    limit_memory(job["memory"])
-    try:
-        answer = work(job)
-    except Refusal as refusal:
-        answer = {"refusal": str(refusal)}
-    except MemoryError:
-        answer = {"memory": True}
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is about the file
-        answer = {"memory": True} if "bad_alloc" in str(error) else {"wrong": str(error) or type(error).__name__}
-    sys.stdout.write("\n" + json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()

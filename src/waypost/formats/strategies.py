@@ -1,4 +1,4 @@
-"""Strategies in and out: by name, from Storm, from PRISM, from a function, from a Q-table, from a trained agent.
+"""Strategies in and out: by name, from Storm, from PRISM, and whatever agents bring (`formats.policies`).
 
 `read_strategy` takes any of them, so that importance can be asked for *this* agent::
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +19,38 @@ from numpy.typing import NDArray
 
 from waypost.errors import StrategyError, unknown_name
 from waypost.formats.lexical import probability, read_text
+from waypost.formats.policies import (
+    Observe,
+    TableOf,
+    strategy_from_agent,
+    strategy_from_function,
+    strategy_from_mapping,
+    strategy_from_table,
+)
 from waypost.formats.writing import write_text
 from waypost.model import MDP, Strategy
 
 _PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
 
 
-def read_strategy(mdp: MDP, source: Any) -> Strategy:
+def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observe: Observe | None = None) -> Strategy:
     """Strategy of an MDP, from whatever describes one.
 
     Parameters
     ----------
     source
         A file (our JSON, Storm's scheduler JSON, or PRISM's export of actions or indices); a mapping
-        ``{state: action or {action: probability}}``; a function from state names to the same; a Q-table, one row per
-        state and one column per action; or an agent of stable-baselines3 for a tabular environment.
+        ``{state: action or {action: probability}}``, by name or number; a function from state names to the same; a
+        table of values or probabilities, one row per state and one column per action; a vector of action numbers, one
+        per state; or an agent with ``predict``, as those of stable-baselines3.
+    table
+        What the rows of a table are, where it does not tell: "values" or "probabilities".
+    observe
+        What a function or an agent is given, from the number of a state: ``lambda s: np.eye(16)[s]`` for one-hot
+        vectors, ``lambda s: mdp.states[s]`` for names.
 
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> impatient = read_strategy(loan(), lambda state: {"s0": "Apply", "Rework": "Quit"}.get(state, "Consult"))
     Traceback (most recent call last):
@@ -46,77 +62,17 @@ def read_strategy(mdp: MDP, source: Any) -> Strategy:
     if isinstance(source, str | Path):
         return _from_text(mdp, read_text(Path(source)), Path(source).name)
     if isinstance(source, Mapping):
-        return Strategy.from_dict(mdp, source)
+        return strategy_from_mapping(mdp, source)
     if hasattr(source, "predict"):
-        return strategy_from_agent(mdp, source)
-    if isinstance(source, np.ndarray | list):
-        return strategy_from_q_table(mdp, np.asarray(source))
+        return strategy_from_agent(mdp, source, observe=observe)
+    if isinstance(source, np.ndarray | list | tuple):
+        return strategy_from_table(mdp, np.asarray(source), of=table)
     if callable(source):
-        return strategy_from_function(mdp, source)
+        return strategy_from_function(mdp, source, observe=observe)
     raise StrategyError(
-        f"a {type(source).__name__} is no strategy we know; give a file, a mapping, a function or a Q-table"
+        f"a {type(source).__name__} is no strategy we know; give a file, a mapping, a function, a table with one row "
+        "per state, or an agent with predict()"
     )
-
-
-def strategy_from_function(mdp: MDP, choose: Callable[[str], Any]) -> Strategy:
-    """Ask a function what to do in every state that has a choice: an action, or a distribution over actions.
-
-    >>> from waypost.cases import loan
-    >>> careful = strategy_from_function(loan(), lambda state: {"s0": "Consult", "Error": "Quit"}.get(state) or
-    ...     ("Submit" if state == "Rework" else "Apply"))
-    >>> careful.to_dict()["Rework"]
-    {'Submit': 1.0}
-    """
-    several = np.flatnonzero(np.diff(mdp.first_choice) > 1).tolist()
-    return Strategy.from_dict(mdp, {mdp.states[s]: choose(mdp.states[s]) for s in several})
-
-
-def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
-    """Take the action of the greatest value in every state; the first of equals.
-
-    Row `s` belongs to state `s`, column `a` to its choice `a`, as in models made by `from_gymnasium` and `from_tensor`.
-
-    >>> mdp = MDP.from_dict({"s": {"wait": "s", "go": "t"}, "t": {}}, initial="s")
-    >>> strategy_from_q_table(mdp, np.array([[0.1, 0.9], [0, 0]])).to_dict()["s"]
-    {'go': 1.0}
-    """
-    table = np.asarray(values, float)
-    owned = np.diff(mdp.first_choice)
-    if table.ndim != 2 or np.isnan(table).any():
-        raise StrategyError("a Q-table has one row per state and one column per action, all numbers")
-    choice = np.zeros(mdp.n_states, np.int64)
-    for s in np.flatnonzero(owned > 1).tolist():
-        if s >= len(table) or owned[s] != table.shape[1]:
-            raise StrategyError(
-                f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
-                f"{owned[s]} actions"
-            )
-        choice[s] = int(np.argmax(table[s]))
-    return Strategy.deterministic_of(mdp, mdp.first_choice[:-1] + choice)
-
-
-def strategy_from_agent(mdp: MDP, agent: Any, *, deterministic: bool = True) -> Strategy:
-    """Ask a stable-baselines3 agent, trained on the tabular environment the MDP was made from, in every state.
-
-    With ``deterministic=False``, a policy that draws its actions gives their probabilities.
-    """
-    several = np.flatnonzero(np.diff(mdp.first_choice) > 1)
-    if deterministic:
-        actions = np.asarray(agent.predict(several, deterministic=True)[0]).reshape(-1)
-        return Strategy.deterministic_of(mdp, _numbered(mdp, several, actions))
-    policy = agent.policy
-    if not hasattr(policy, "get_distribution"):
-        raise StrategyError("this agent has no distribution over actions; use deterministic=True")
-    tensor = policy.obs_to_tensor(several)[0]
-    odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
-    taken = np.zeros(mdp.n_choices)
-    taken[mdp.first_choice[:-1][np.diff(mdp.first_choice) == 1]] = 1.0
-    for row, s in enumerate(several.tolist()):
-        first, last = mdp.first_choice[s], mdp.first_choice[s + 1]
-        if last - first != odds.shape[1]:
-            raise StrategyError(f"the agent has {odds.shape[1]} actions, state {mdp.states[s]!r} has {last - first}")
-        taken[first:last] = odds[row] / odds[row].sum()
-    return Strategy.memoryless(mdp, taken)
 
 
 def write_strategy(strategy: Strategy, path: Path | str) -> None:
@@ -177,16 +133,6 @@ def _from_text(mdp: MDP, text: str, name: str) -> Strategy:
     return _from_prism(mdp, text, name)
 
 
-def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Give the choices that action numbers mean in states that have several."""
-    choice = mdp.first_choice[:-1].copy()
-    for s, number in zip(states.tolist(), numbers.tolist(), strict=True):
-        if not 0 <= number < mdp.first_choice[s + 1] - mdp.first_choice[s]:
-            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
-        choice[s] += int(number)
-    return choice
-
-
 def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
     """Read Storm's scheduler: ``[{"s": valuation or number, "c": [{"index": ..., "labels": [...], "prob": ...}]}]``."""
     by_values = {frozenset(_split(state)): s for s, state in enumerate(mdp.states)}
@@ -202,9 +148,12 @@ def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
         names = mdp.actions[first:last]
         for part in entry["c"]:
             odds = part.get("prob", 1) if isinstance(part, dict) else None
-            if isinstance(odds, bool) or not isinstance(odds, int | float):
+            if isinstance(odds, bool) or not isinstance(odds, int | float) or not 0 <= odds <= 2:
                 raise StrategyError(f"{name} has a choice without a probability in state {mdp.states[s]!r}")
-            label = "+".join(sorted(map(str, part.get("labels") or [])))
+            given_labels = part.get("labels") or []
+            if not isinstance(given_labels, list):
+                raise StrategyError(f"{name} has a choice whose labels are no list in state {mdp.states[s]!r}")
+            label = "+".join(sorted(map(str, given_labels)))
             if label in names:
                 taken[first + names.index(label)] += odds
             else:

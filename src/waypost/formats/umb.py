@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from waypost.errors import FormatError, ModelError
 from waypost.formats.kinds import game, note_jumps, partially_observable
 from waypost.formats.lexical import distinct_actions
+from waypost.formats.reading import read_bytes, too_large, unpacked_limit
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.tar import tar_members
@@ -48,7 +49,7 @@ from waypost.model.valuations import named_by
 __all__ = ["FORMAT", "Archive", "dumps", "is_umb", "loads", "read", "write"]
 
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
-SWELL = 200  # an archive may unpack to this many times its size, or to 64 MB
+SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
 Files = Mapping[str, bytes]
 
@@ -69,12 +70,7 @@ def loads(content: bytes, *, initial: str | None = None, name: str = "the archiv
 
 def read(path: Path | str, *, initial: str | None = None) -> MDP:
     """Read a model from an UMB archive."""
-    path = Path(path)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror or error}") from None
-    return loads(raw, initial=initial, name=path.name)
+    return loads(read_bytes(Path(path)), initial=initial, name=Path(path).name)
 
 
 def write(mdp: MDP, path: Path | str) -> None:
@@ -83,16 +79,17 @@ def write(mdp: MDP, path: Path | str) -> None:
 
 
 def _unpacked(raw: bytes, name: str) -> bytes:
-    limit = max(64_000_000, SWELL * len(raw))
+    limit = unpacked_limit(len(raw), SWELL)
     if not raw.startswith((GZIP, XZ)):
         return raw
     packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)
+    unlimited = 0 if raw.startswith(GZIP) else -1
     try:
-        content = packed.decompress(raw, limit + 1)
+        content = packed.decompress(raw, unlimited if limit is None else limit + 1)
     except (zlib.error, lzma.LZMAError, EOFError) as error:
         raise FormatError(f"{name} is damaged: {error}") from None
-    if len(content) > limit:
-        raise FormatError(f"{name} unpacks to more than {SWELL} times its size; that is no model")
+    if limit is not None and len(content) > limit:
+        raise FormatError(too_large(name, limit))
     if not packed.eof:
         raise FormatError(f"{name} is cut off")
     return content
@@ -323,7 +320,8 @@ FORMAT = Format(
     names="the values of the variables; other names in a file of our own inside the archive",
     keeps=("exact", "labels", "counts", "valuations"),
     recognises=lambda raw, _text, _path: is_umb(raw[:512]),
+    loads=loads,
     read=read,
     write=write,
-    options=("initial",),
+    options=("initial", "name"),
 )

@@ -16,6 +16,8 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
+from waypost.graph.keeping import keep_carefully
+
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 
@@ -47,9 +49,11 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """Machine code for this kernel and the kernels it calls."""
         try:
-            return self._compiled(cache=True)
-        except RuntimeError:  # nowhere to keep it: no home, and installed where nobody may write
+            compiled = self._compiled(cache=True)
+        except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
+        keep_carefully(compiled)
+        return compiled
 
     @cached_property
     def inner(self) -> Callable[..., Any]:
@@ -83,18 +87,28 @@ class Kernel:
         return self.compiled
 
 
-def in_parts(loop: Kernel, settle: Callable[[Callable[..., Any], slice], None], length: int, work: float) -> None:
+def in_parts(
+    loop: Kernel,
+    settle: Callable[[Callable[..., Any], slice], None],
+    length: int,
+    work: float,
+    size: int | None = None,
+) -> None:
     """Call `settle` with a twin of `loop` for parts of ``range(length)``, on all cores where that is worth it.
 
     `work` is the number of basic steps in all. Parts are independent of each other, and `settle` writes to its own.
+    Where one answer helps to find the next, give the `size` of a part: it must not depend on who runs it.
     """
     run = loop.sized(work)
     cores = os.cpu_count() or 1
-    if run is loop.plain or cores == 1 or work < WORTH_SHARING or length < cores:
-        settle(run, slice(0, length))
-        return
-    size = -(-length // (2 * cores))
+    alone = run is loop.plain or cores == 1 or work < WORTH_SHARING or length < cores
+    if size is None:
+        size = max(1, length if alone else -(-length // (2 * cores)))
     parts = [slice(low, low + size) for low in range(0, length, size)]
+    if alone:
+        for part in parts:
+            settle(run, part)
+        return
     with ThreadPoolExecutor(cores) as pool:
         try:
             list(pool.map(lambda part: settle(run, part), parts))

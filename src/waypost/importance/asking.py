@@ -328,7 +328,6 @@ def ask_states(
         asked=asked,
         lower=lower,
         upper=upper,
-        ties=question.ties,
         question=question,
     )
 

@@ -41,7 +41,6 @@ class ChoiceImportance:
     choices: NDArray[np.int64]  # (n,)
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
-    ties: tuple[str, ...] = ()
     question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
@@ -126,7 +125,6 @@ def choice_importance(
         choices=choices,
         lower=lower,
         upper=upper,
-        ties=base.ties,
         question=base,
     )
 

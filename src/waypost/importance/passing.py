@@ -37,8 +37,6 @@ from waypost.solve.conditional import Ratio, best_ratio
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP, Payoff, best_rewards
 
-NEAR = 1e-6  # a float nearer than this to 0 or 1 is decided by the graph
-
 Side = Literal["lower", "upper"]
 SIDES: tuple[Side, Side] = ("lower", "upper")
 
@@ -56,12 +54,12 @@ class Bound:
         return Strategy.one_bit(mdp, one_hot(mdp, self.before()), one_hot(mdp, self.after), passing)
 
 
-def bound(question: Question, states: Mask, side: Side, *, absolute: bool = False, rounded: bool = False) -> Bound:
+def bound(question: Question, states: Mask, side: Side, *, absolute: bool = False, open_: bool = False) -> Bound:
     """Least or greatest importance of passing some states of the model, or absolutely, over all strategies.
 
-    `rounded` means not to ask whether floats near 0 and 1 stand for those: the caller does, for many states.
+    The graph is asked first whether it is 0 or 1; `open_` means that it was, and it is neither.
     """
-    cone = _Cone(question, question.spread(states), rounded)
+    cone = _Cone(question, question.spread(states), open_ or question.exact)
     if absolute:
         return cone.absolute_lowest() if side == "lower" else cone.absolute_highest()
     return cone.lowest() if side == "lower" else cone.highest()
@@ -71,9 +69,25 @@ def bounds(question: Question, states: Mask, *, absolute: bool = False) -> tuple
     """Least and greatest importance of passing some states of the model, or the same without normalisation."""
     if absolute and question.scope == "all":
         return tuple(bound(question, states, side, absolute=True).value for side in SIDES)
-    upper = bound(question, states, "upper").value
-    lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
+    lower, upper = _by_graph(question, question.spread(states))
+    if upper is None:
+        upper = bound(question, states, "upper").value
+    if lower is None:
+        lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
     return (lower * question.best, upper * question.best) if absolute else (lower, upper)
+
+
+def _by_graph(question: Question, passing: Mask) -> tuple[Any, Any]:
+    """Least and greatest importance where the graph decides them, None where a number is needed."""
+    zero, one = question.reach.arena.zero, question.reach.arena.one
+    if not (question.ever & passing).any():
+        return zero, zero
+    if facts.must_pass(question, passing):
+        return one, one
+    if question.chain is not None:
+        return None, None
+    lower = zero if facts.can_be_zero(question, passing) else None
+    return lower, one if facts.can_be_one(question, passing) else None
 
 
 def witness(question: Question, states: Mask, side: Side, *, absolute: bool = False) -> Strategy:
@@ -83,19 +97,8 @@ def witness(question: Question, states: Mask, side: Side, *, absolute: bool = Fa
     return bound(question, states, side, absolute=absolute and question.scope == "all").strategy(question.mdp, states)
 
 
-def absolutely(question: Question, passing: Mask, value: Any, *, least: bool) -> Any:
-    """Let the graph decide whether a probability is 0 or 1; other floats stay strictly between."""
-    if question.exact:
-        return value
-    if value < NEAR and (facts.impossible(question, passing) if least else not (question.ever & passing).any()):
-        return 0.0
-    if value > 1 - NEAR and facts.certain(question, passing, least=least):
-        return 1.0
-    return float(strictly_between(value))
-
-
 def strictly_between(value: Any) -> Any:
-    """Keep rounding from making a 0 or a 1 of what is neither."""
+    """Keep rounding from making a 0 or a 1 of what the graph says is neither."""
     return np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
 
 
@@ -105,7 +108,7 @@ class _Cone:
 
     question: Question
     states: Mask  # (S,) the passing states
-    rounded: bool
+    open: bool  # the graph need not be asked about 0 and 1
 
     @property
     def reach(self) -> Reach:
@@ -140,14 +143,13 @@ class _Cone:
             return Bound(arena.one, lambda: best, best)
         if not (self.question.ever & self.states).any():
             return Bound(arena.zero, lambda: best, best)
-        passed = np.where(self.states, self.reach.max.values, arena.zero)
+        one = not self.open and facts.can_be_one(self.question, self.states)
         if self.question.optimal:
-            found = self.reaches(passed)
-            value = found.gain[self.question.start] / self.question.best
-            return Bound(self.decided(value, upper=True), lambda: self.total(found.choice, otherwise=best), best)
+            value = arena.one if one else self.number(self.most_via.gain[self.question.start] / self.question.best)
+            return Bound(value, lambda: self.total(self.most_via.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
-        ratio = self.ratio(passed, np.where(self.states, arena.zero, self.reach.min.values))
-        return Bound(self.decided(ratio.value, upper=True), lambda: self.idling(ratio.choice, worst), best)
+        value = arena.one if one else self.number(self.highest_ratio.value)
+        return Bound(value, lambda: self.idling(self.highest_ratio.choice, worst), best)
 
     def lowest(self) -> Bound:
         """Least importance over the strategies in scope."""
@@ -156,50 +158,91 @@ class _Cone:
             return Bound(arena.one, lambda: best, best)
         if not (self.question.visited_by_best & self.states).any():  # the best strategy found never passes
             return Bound(arena.zero, lambda: best, best)
-        around = np.where(self.states, arena.zero, self.reach.max.values)
+        zero = not self.open and facts.can_be_zero(self.question, self.states)
         if self.question.optimal:
-            found = self.reaches(around)
-            value = 1 - found.gain[self.question.start] / self.question.best
-            return Bound(self.decided(value, upper=False), lambda: self.total(found.choice, otherwise=best), best)
+            value = arena.zero if zero else self.number(self.most_around.complement)
+            return Bound(value, lambda: self.total(self.most_around.choice, otherwise=best), best)
         worst = self.total(self.reach.min.choice)
-        ratio = self.ratio(around, np.where(self.states, self.reach.min.values, arena.zero))
-        return Bound(self.decided(ratio.complement, upper=False), lambda: self.idling(ratio.choice, best), worst)
+        value = arena.zero if zero else self.number(self.lowest_ratio.complement)
+        return Bound(value, lambda: self.idling(self.lowest_ratio.choice, best), worst)
 
     def absolute_highest(self) -> Bound:
         """Greatest probability of passing and then reaching the target."""
-        best = self.total(self.reach.max.choice)
-        found = self.reaches(np.where(self.states, self.reach.max.values, self.reach.arena.zero))
-        value = absolutely(self.question, self.states, found.gain[self.question.start], least=False)
-        return Bound(value, lambda: self.total(found.choice, otherwise=best), best)
+        arena, best = self.reach.arena, self.total(self.reach.max.choice)
+        if not (self.question.ever & self.states).any():
+            return Bound(arena.zero, lambda: best, best)
+        one = not self.open and facts.certain(self.question, self.states, least=False)
+        value = arena.one if one else self.number(self.most_via.gain[self.question.start])
+        return Bound(value, lambda: self.total(self.most_via.choice, otherwise=best), best)
 
     def absolute_lowest(self) -> Bound:
         """Least probability of passing and then reaching the target (an infimum over those that can reach it)."""
-        arena = self.reach.arena
-        price = np.where(self.states, self.reach.min.values, arena.zero)
-        worst = self.total(self.reach.min.choice)
-        found = best_rewards(arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
-        value = absolutely(self.question, self.states, found.loss[self.question.start], least=True)
-        return Bound(value, lambda: self.idling(found.choice, worst), worst)
+        arena, worst = self.reach.arena, self.total(self.reach.min.choice)
+        if not self.open and facts.impossible(self.question, self.states):
+            value = arena.zero
+        elif not self.open and facts.certain(self.question, self.states, least=True):
+            value = arena.one
+        else:
+            value = self.number(self.least_via.loss[self.question.start])
+        return Bound(value, lambda: self.idling(self.least_via.choice, worst), worst)
 
-    def reaches(self, gain: NDArray[Any]) -> Payoff:
-        """Greatest expected gain on the way, with the choices in scope."""
-        enabled, settled = self.question.enabled, self.settled
-        return best_rewards(self.reach.arena, terminal=settled, may_stop=~settled, gain=gain, enabled=enabled)
+    @cached_property
+    def most_via(self) -> Payoff:
+        """Greatest probability of passing and then reaching the target, with the choices in scope."""
+        settled = self.settled
+        passed = np.where(self.states, self.reach.max.values, self.reach.arena.zero)
+        enabled = self.question.enabled
+        return best_rewards(self.reach.arena, terminal=settled, may_stop=~settled, gain=passed, enabled=enabled)
+
+    @cached_property
+    def most_around(self) -> Ratio:
+        """The greatest share of the target without passing, with the choices in scope: the sum is always ``p*``.
+
+        Where the target cannot be reached any more without passing, all of ``vmax`` is lost.
+        """
+        zero, best = self.reach.arena.zero, self.reach.max.values
+        graph, enabled = self.question.graph, self.question.enabled
+        around = np.where(self.states, zero, best)
+        ways = enabled & ~self.settled[graph.choice_state]
+        lost = self.states | ~can_reach(graph, self.settled & np.asarray(around > zero, bool), enabled=ways)
+        return best_ratio(
+            self.reach.arena,
+            start=self.question.start,
+            terminal=self.settled | lost,
+            gain=np.where(lost, zero, around),
+            loss=np.where(lost, best, zero),
+            may_stop=np.zeros(len(lost), bool),  # idling would count as reaching
+            enabled=enabled,
+        )
+
+    @cached_property
+    def least_via(self) -> Payoff:
+        """Least probability of passing and then reaching the target."""
+        price = np.where(self.states, self.reach.min.values, self.reach.arena.zero)
+        return best_rewards(self.reach.arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
+
+    @cached_property
+    def highest_ratio(self) -> Ratio:
+        """The greatest share that passes."""
+        zero = self.reach.arena.zero
+        passed = np.where(self.states, self.reach.max.values, zero)
+        return self.ratio(passed, np.where(self.states, zero, self.reach.min.values))
+
+    @cached_property
+    def lowest_ratio(self) -> Ratio:
+        """The greatest share that does not pass."""
+        zero = self.reach.arena.zero
+        around = np.where(self.states, zero, self.reach.max.values)
+        return self.ratio(around, np.where(self.states, self.reach.min.values, zero))
 
     def ratio(self, gain: NDArray[Any], loss: NDArray[Any]) -> Ratio:
         """Greatest conditional probability from the start."""
         arena, start, idle = self.reach.arena, self.question.start, self.idle[0]
         return best_ratio(arena, start=start, terminal=self.settled, gain=gain, loss=loss, may_stop=idle)
 
-    def decided(self, value: Any, *, upper: bool) -> Any:
-        """Let the graph decide whether an upper bound is 1 or a lower bound 0; other floats stay strictly between."""
-        if self.question.exact:
-            return value
-        near = value > 1 - NEAR if upper else value < NEAR
-        decide = facts.can_be_one if upper else facts.can_be_zero
-        if not self.rounded and (self.question.rare or near) and decide(self.question, self.states):
-            return 1.0 if upper else 0.0
-        return float(strictly_between(value))
+    def number(self, value: Any) -> Any:
+        """What the graph says is neither 0 nor 1."""
+        return value if self.question.exact else float(strictly_between(value))
 
     def total(self, choice: Ints, otherwise: Ints | None = None) -> Ints:
         """Complete a partial strategy: where it stops, do as `otherwise`, or anything."""

@@ -45,8 +45,10 @@ def path_bounds(question: Question, path: Sequence[str]) -> tuple[Any, Any, Any]
         raise UndefinedImportanceError(
             f"no strategy that follows this path reaches {question.name}, so importance is undefined"
         )
-    conserving = question.reach.conserving[0][followed.choices].all()
+    conserving = question.reach.conserving[followed.choices].all()
     best = question.best if conserving else followed.reach.max.values[start]
+    if not conserving and not question.exact:  # it costs something, be it less than a float can tell
+        best = min(best, np.nextafter(question.best, 0))
     lower, upper = (followed.bound("both" if question.optimal else side) for side in ("lower", "upper"))
     return lower, upper, best
 

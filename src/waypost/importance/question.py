@@ -15,6 +15,7 @@ from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.checking import names_of
+from waypost.solve.doubt import TIRED, tiredness
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from waypost.importance.results import Bounds, PathImportance, StateImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
-RARE = 1e-100  # where the target is rarer than this, the graph is always asked about 0 and 1
 
 Scope = Literal["all", "optimal"] | Strategy
 ScopeName = Literal["all", "optimal", "strategy", "observed", "contrast"]  # the last two: counted in a log
@@ -179,11 +179,6 @@ class Question:
         """Greatest probability of reaching the target over the strategies in scope."""
         return self.reach.max.values[self.start]
 
-    @property
-    def rare(self) -> bool:
-        """Whether the target is so rare that floats near 0 and 1 are never trusted."""
-        return bool(self.best < RARE)
-
     def spread(self, states: Mask) -> Mask:
         """States of the model where the scope is played: in a chain, all their copies."""
         return states if self.chain is None else self.chain.copies(states)
@@ -192,12 +187,20 @@ class Question:
     def enabled(self) -> Mask:
         """(C,) choices that strategies in scope may take before the target."""
         usable = ~self.reach.target[self.graph.choice_state]
-        return usable & self.reach.conserving[0] if self.optimal else usable
+        return usable & self.reach.conserving if self.optimal else usable
 
     @cached_property
     def visited(self) -> Mask:
         """(S,) states that some strategy visits before, or on entering, the target."""
         return self._from_start(self.enabled)
+
+    @property
+    def entered(self) -> Mask:
+        """(S,) states of the model that some strategy in scope visits before, or on entering, the target."""
+        if self.chain is None:
+            return self.visited
+        n = self.mdp.n_states
+        return np.asarray(self.visited[: self.chain.modes * n].reshape(-1, n).any(axis=0))
 
     @cached_property
     def visited_by_best(self) -> Mask:
@@ -222,12 +225,18 @@ class Question:
         return eliminate(self.reach, self.start, enabled=self.enabled, visited=self.visited)
 
     @cached_property
-    def ties(self) -> tuple[str, ...]:
-        """Choices that count as optimal up to rounding, as "state/action"."""
-        if not self.optimal or self.exact:
-            return ()
-        mdp, tied = self.mdp, np.flatnonzero(self.reach.conserving[1] & self.visited[self.mdp.choice_state])
-        return tuple(f"{mdp.states[mdp.choice_state[c]]}/{mdp.actions[c]}" for c in tied)
+    def lingering(self) -> Mask:
+        """(S,) states about which floats are asked one by one: runs that may meet them can be too long for a sweep.
+
+        On the way to any other state no strategy takes more than some ten thousand steps, so nothing that rounding
+        hides could ever add up; where all states of an end component are passed by, it counts as one state.
+        """
+        alive = self.visited & self.reach.possible & ~self.reach.target
+        rows = self.enabled & alive[self.graph.choice_state]
+        if np.bincount(self.graph.choice_state[rows], minlength=1).max() < 2:
+            return np.zeros(self.graph.n_states, bool)
+        tired, wandering = tiredness(self.graph, self.reach.arena.data, alive, rows)
+        return reachable(self.graph, tired > TIRED, enabled=rows) | wandering
 
     def _from_start(self, enabled: Mask) -> Mask:
         return reachable(self.graph, np.arange(self.graph.n_states) == self.start, enabled=enabled)

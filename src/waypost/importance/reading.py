@@ -67,6 +67,7 @@ def explanation_of(question: Question, scores: Mapping[str, StateImportance], **
     """Explanation that is made of the scores in each scope, read; `parts` are further fields of it."""
     base = question if question.scope == "all" else question.within("all")
     least, most = (plain(optimum.values[base.start]) for optimum in (base.model.min, base.model.max))
+    main = scores.get("all", next(iter(scores.values())))
     return Explanation(
         mdp=base.mdp,
         target=base.name,
@@ -74,7 +75,7 @@ def explanation_of(question: Question, scores: Mapping[str, StateImportance], **
         target_states=base.target_states,
         reachability=Bounds(least, most),
         scopes=scores,
-        kinds=kinds(scores.get("all", next(iter(scores.values()))), base.target_states, base.visited),
+        kinds=kinds(main, base.target_states, (main.question or base).entered),
         ranking=ranking(scores.values()),
         **parts,
     )

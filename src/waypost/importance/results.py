@@ -138,8 +138,6 @@ class StateImportance(ByState[Bounds]):
     ----------
     lower, upper
         The bounds as arrays, in the order of `names`; Fractions in exact mode.
-    ties
-        Choices, as "state/action", that were optimal only up to rounding; exact mode decides them.
     question
         What was asked; it finds the witnesses. None for numbers that came from elsewhere.
 
@@ -161,7 +159,6 @@ class StateImportance(ByState[Bounds]):
     asked: NDArray[np.int64]  # (n,) states in the order asked for
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
-    ties: tuple[str, ...] = ()
     question: Question | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:

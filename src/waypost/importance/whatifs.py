@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, require
 from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.importance.fixed import InducedChain
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, plain
 from waypost.importance.results import Bounds, Number
-from waypost.model import FINAL, MDP, SEEN, TARGET, Letters, Product, Strategy, Target, describe_target
-from waypost.model.checking import frozen
+from waypost.model import MDP, SEEN, TARGET, Letters, Product, Strategy, Target, describe_target
 from waypost.solve.elimination import eliminate
 from waypost.solve.reachability import Reach
 from waypost.solve.sweep import MOST_AROUND, sweep
@@ -138,8 +136,7 @@ def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -
     """(S,) probability of the target from each state; with memory, after the first visit: via it and to the target."""
     wanted = mdp.where(target)
     if strategy.memory == 1:
-        chain = mdp_of_chain(mdp, strategy, exact=exact)
-        return _plain_array(Reach.of(chain, wanted, exact=exact).max.values, exact)
+        return _plain_array(InducedChain.of(mdp, strategy, wanted, exact=exact).reach.max.values, exact)
     found = np.full(mdp.n_states, np.nan, object if exact else float)
     reached = Question.of(mdp, target=target, scope=strategy, exact=exact)
     for s in range(mdp.n_states):
@@ -156,29 +153,6 @@ def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -
 
 def _names(mdp: MDP, states: Mask) -> list[str]:
     return [mdp.states[s] for s in np.flatnonzero(states)]
-
-
-def mdp_of_chain(mdp: MDP, strategy: Strategy, *, exact: bool = False) -> MDP:
-    """Markov chain of a memoryless strategy, as a model with one choice per state."""
-    weights: NDArray[Any] = strategy.modes[0]
-    data: NDArray[Any] = mdp.transitions.data
-    if exact:
-        weights = np.array([Fraction(repr(float(p))) for p in weights], object)
-        data = mdp.rationals()
-    entry = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))
-    used = strategy.modes[0][entry] > 0
-    steps = weights[entry[used]] * data[used]
-    return MDP.from_triplets(
-        mdp.choice_state[entry[used]],
-        mdp.transitions.indices[used],
-        steps.astype(float),
-        first_choice=np.arange(mdp.n_states + 1),
-        states=mdp.states,
-        actions=["on"] * mdp.n_states,
-        initial=mdp.initial,
-        labels=mdp.labels,
-        exact=list(steps) if exact else None,
-    )
 
 
 def success_without(
@@ -252,33 +226,10 @@ def without(mdp: MDP, names: str | Iterable[str]) -> MDP:
     if states[mdp.initial]:
         raise ModelError(f"{mdp.states[mdp.initial]!r} is where every run starts, so it cannot be forbidden")
     gone = choices | states[mdp.choice_state]
-    left = np.bincount(mdp.choice_state, weights=~gone, minlength=mdp.n_states)
-    ends = left == 0
-    kept = ~gone
-    kept[mdp.first_choice[:-1][ends]] = True  # one choice of a dead end stays, as a loop
-    rest = mdp.restricted(kept)
-    loops = ends[rest.choice_state]
-    sizes = np.where(loops, 1, np.diff(rest.transitions.indptr))
-    pointer = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.repeat(~loops, np.diff(rest.transitions.indptr))
-    fresh = np.repeat(loops, sizes)
-    data, indices = np.ones(len(fresh)), np.repeat(rest.choice_state, sizes)
-    data[~fresh], indices[~fresh] = rest.transitions.data[entries], rest.transitions.indices[entries]
-    exact = counts = None
-    if rest.exact is not None:
-        exact = np.full(len(fresh), Fraction(1), object)
-        exact[~fresh] = rest.exact[entries]
-    if rest.counts is not None:
-        counts = np.zeros(len(fresh), np.int64)
-        counts[~fresh] = rest.counts[entries]
-    return replace(
-        rest,
-        transitions=csr_array((data, indices, pointer), shape=(rest.n_choices, rest.n_states)),
-        actions=tuple(FINAL if loop else action for loop, action in zip(loops, rest.actions, strict=True)),
-        labels={name: frozen(holds & ~states) for name, holds in mdp.labels.items()},
-        exact=exact,
-        counts=counts,
-    )
+    ends = np.bincount(mdp.choice_state, weights=~gone, minlength=mdp.n_states) == 0
+    gone[mdp.first_choice[:-1][ends]] = False  # one choice of a dead end stays, to be its loop
+    left = mdp.restricted(~gone).absorbing(ends)
+    return left.with_labels({name: holds & ~states for name, holds in mdp.labels.items()})
 
 
 def _forbidding(mdp: MDP, reach: Reach, states: Mask, choices: Mask) -> Any:

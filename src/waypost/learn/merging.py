@@ -1,6 +1,6 @@
 """How much to merge: as much as helps to explain new cases, and never so much that the model forgets the log.
 
-A merging is accepted if no frequent activity is off by more than two points; of the accepted ones the one that gives
+A merging is accepted if no frequent activity is off by more than one point; of the accepted ones the one that gives
 held-out cases the highest likelihood is taken, and no merging at all is always among them. Mathematics takes a prefix
 tree of a hundred thousand states as it takes any other model.
 """
@@ -20,7 +20,7 @@ from waypost.model import MDP
 
 AUTO = "auto"
 CANDIDATES = (NO_MERGING, 0.9, 0.5, 0.05)  # the least merging first: where that forgets too much, more is not tried
-CLOSE = 0.02  # a gap that does not matter
+CLOSE = 0.01  # a gap that does not matter
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,9 @@ def prepare(
 
     Without a map of actors all events are chance, and without an `eps` merging is chosen by how well the model fits.
 
-    >>> prepare(EventLog.from_sequences([["ask", "pay"]])).traces[0][:3]
-    ['start', ('env', 'ask'), ('env', 'pay')]
+    >>> traces = prepare(EventLog.from_sequences([["ask", "pay"]])).traces
+    >>> traces[0]
+    ['start', ('env', 'ask'), ('env', 'pay'), ('env', 'end')]
     """
     recipe = recipe or Recipe()
     clean = recipe(log)

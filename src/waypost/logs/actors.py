@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from waypost.errors import LogError, unknown_name
+from waypost.logs.files import exists, read_text, shown
 from waypost.logs.log import EventLog
 
 CUSTOMER = "customer"
@@ -41,7 +42,7 @@ class Actors:
             raise LogError('an actor map is written {"event": "actor"}, and has at least one entry')
         for name, actor in self.performs.items():
             if not isinstance(name, str) or not isinstance(actor, str) or not actor:
-                raise LogError(f"the actor map gives {name!r} the actor {actor!r}; an actor is a name")
+                raise LogError(f"the actor map gives {shown(name)} the actor {shown(actor)}; an actor is a name")
 
     def chooses(self, actor: str) -> bool:
         """Whether an actor's events are choices."""
@@ -83,12 +84,12 @@ EVERY_EVENT_CHANCE = Actors({"*": PROCESS}, frozenset())
 def read_actors(path: str | Path, choosing: frozenset[str] | None = None) -> Actors:
     """Actor map of a JSON file ``{"event": "actor"}``; by default the customer is the one with a choice."""
     path = Path(path)
+    if not exists(path):
+        raise LogError(f"there is no actor map {str(path)!r}")
     try:
-        given: Any = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        raise LogError(f"there is no actor map {str(path)!r}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise LogError(f"{path.name} is no JSON: {error}") from None
+        given: Any = json.loads(read_text(path, "JSON"))
+    except (ValueError, RecursionError) as error:
+        raise LogError(f"{path.name} is no JSON that can be read: {error}") from None
     return checked_actors(given, choosing, path.name)
 
 

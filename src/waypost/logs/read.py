@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import LogError, require
+from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.table import combined, expanded, read_csv, standard_columns, typed
 from waypost.logs.xes import read_xes
@@ -60,8 +61,10 @@ def read_log(
             raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
         return _from_table(source, mapping, "the DataFrame", start, time_format)
     path = Path(source)
-    if not path.is_file():
-        raise LogError(f"there is no file {str(path)!r}" if not path.exists() else f"{str(path)!r} is not a file")
+    if not exists(path):
+        raise LogError(f"there is no file {str(path)!r}")
+    if path.is_dir():
+        raise LogError(f"{str(path)!r} is not a file")
     if is_xes(path):
         frame, notes, classifiers = read_xes(path)
         if any(mapping.values()):
@@ -84,10 +87,13 @@ def looks_like_log(path: str | PathLike[str]) -> bool:
 def looks_like_traces(path: str | PathLike[str]) -> bool:
     """Whether a file is JSON and starts as a list does: input/output traces rather than a model."""
     path = Path(path)
-    if path.suffix.casefold() != ".json" or not path.is_file():
+    try:
+        if path.suffix.casefold() != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    except (OSError, ValueError):  # whoever reads it says why not
         return False
-    with path.open("rb") as stream:
-        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
 
 
 def _from_table(

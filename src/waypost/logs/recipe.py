@@ -33,6 +33,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from waypost.errors import LogError, unknown_name
 from waypost.logs.actors import Actors, checked_actors
+from waypost.logs.files import exists, read_text, shown
 from waypost.logs.log import EventLog
 from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS
@@ -58,14 +59,16 @@ class Step:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.do not in STEPS:
-            raise LogError(str(unknown_name("step", str(self.do), STEPS, "a recipe")))
+        if not isinstance(self.do, str) or self.do not in STEPS:
+            raise LogError(
+                str(unknown_name("step", self.do if isinstance(self.do, str) else shown(self.do), STEPS, "a recipe"))
+            )
         known = _parameters(self.do)
         for name, value in self.parameters.items():
             if name not in known:
                 raise LogError(f"{self.do} has no parameter {name!r}; it has: {', '.join(known)}")
             if not _fits(value, known[name].annotation):
-                raise LogError(f"{self.do}: {name} cannot be {value!r}")
+                raise LogError(f"{self.do}: {name} cannot be {shown(value)}")
         for name, parameter in known.items():
             if parameter.default is inspect.Parameter.empty and name not in self.parameters:
                 raise LogError(f"{self.do} needs the parameter {name!r}")
@@ -107,12 +110,13 @@ class Recipe:
 def read_recipe(path: str | Path) -> Recipe:
     """Recipe of a TOML file."""
     path = Path(path)
+    if not exists(path):
+        raise LogError(f"there is no recipe {str(path)!r}")
     try:
-        return parse_recipe(tomllib.loads(path.read_text(encoding="utf-8-sig")), path.name)
-    except OSError:
-        raise LogError(f"there is no recipe {str(path)!r}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        given = tomllib.loads(read_text(path, "TOML").replace("\r\n", "\n"))
+    except (ValueError, RecursionError, OverflowError) as error:
         raise LogError(f"{path.name} is no TOML: {error}") from None
+    return parse_recipe(given, path.name)
 
 
 def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
@@ -126,19 +130,22 @@ def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
     eps = given.get("eps")
     number = isinstance(eps, int | float) and not isinstance(eps, bool) and 0 <= eps <= 2
     if eps is not None and eps not in ("auto", "none") and not number:
-        raise LogError(f"{where}: eps is a number above 0 and up to 2, 'none' to merge nothing, or 'auto', not {eps!r}")
+        raise LogError(
+            f"{where}: eps is a number above 0 and up to 2, 'none' to merge nothing, or 'auto', not {shown(eps)}"
+        )
     naming = given.get("naming", "plain")
     if naming not in ("plain", "paper"):
-        raise LogError(f"{where}: naming is 'plain' or 'paper', not {naming!r}")
+        raise LogError(f"{where}: naming is 'plain' or 'paper', not {shown(naming)}")
     columns = given.get("columns", {})
     for key, column in columns.items():
         if key not in COLUMN_KEYS or not isinstance(column, str):
             raise LogError(
-                f"{where}: [columns] says {key!r} = {column!r}; it may give {', '.join(COLUMN_KEYS)}, each a text"
+                f"{where}: [columns] says {shown(key)} = {shown(column)}; it may give {', '.join(COLUMN_KEYS)}, "
+                "each a text"
             )
     choosing = given.get("choosing")
     if choosing is not None and not _fits(choosing, Sequence[str]):
-        raise LogError(f"{where}: choosing is a list of actors, not {choosing!r}")
+        raise LogError(f"{where}: choosing is a list of actors, not {shown(choosing)}")
     actors = None
     if "actors" in given:
         actors = checked_actors(given["actors"], None if choosing is None else frozenset(choosing), where)
@@ -148,9 +155,16 @@ def parse_recipe(given: Mapping[str, Any], where: str) -> Recipe:
         eps=eps,
         naming=naming,
         columns=columns,
-        title=str(given.get("title", "")),
-        source=str(given.get("source", "")),
+        title=_text(given, "title", where),
+        source=_text(given, "source", where),
     )
+
+
+def _text(given: Mapping[str, Any], key: str, where: str) -> str:
+    value = given.get(key, "")
+    if not isinstance(value, str):
+        raise LogError(f"{where}: {key} is a text, not {shown(value)}")
+    return value
 
 
 def _step(entry: Any, number: int, where: str) -> Step:

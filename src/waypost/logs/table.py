@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from waypost.errors import LogError, require
+from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME
 from waypost.logs.times import from_datetimes, parse_times
@@ -26,32 +28,79 @@ USUAL = {
 }
 ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE}
 DELIMITERS = ",;\t|"
+SAMPLE = 1 << 16  # bytes from which a file's shape is guessed
+CELLS = 20_000_000  # of the table that any file may fill
 
 
 def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-sig") -> Any:
     """Read a CSV file as a DataFrame of text; only an empty field is missing, "NA" is a name like any other."""
     pandas = require("pandas", "logs", "reading event logs")
+    if delimiter is not None and len(delimiter) != 1:
+        raise LogError(f"{delimiter[:40]!r} is no delimiter; it is one character, such as ; or a tab")
     try:
-        with io.TextIOWrapper(open_binary(path), encoding=encoding, newline="") as stream:
-            sample = stream.read(1 << 16)
-        if not sample.strip():
-            raise LogError(f"{path.name} is empty")
-        separator = delimiter or detect_delimiter(sample)
-        with open_binary(path) as stream_of_all:
+        with open_binary(path) as stream:
+            sample = codecs.getincrementaldecoder(_text_encoding(encoding))().decode(stream.peek(SAMPLE))
+            if not sample.strip():
+                raise LogError(f"{path.name} is empty")
+            separator = delimiter or detect_delimiter(sample)
             frame = pandas.read_csv(
-                stream_of_all, sep=separator, encoding=encoding, dtype=str, keep_default_na=False, na_values=[""]
+                io.BufferedReader(_Rows(stream, _width(sample, separator, path.name), path.name), SAMPLE),
+                sep=separator,
+                encoding=encoding,
+                dtype=str,
+                keep_default_na=False,
+                na_values=[""],
             )
     except UnicodeError:
         raise LogError(
             f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--column encoding=latin-1)"
         ) from None
-    except (pandas.errors.ParserError, csv.Error) as error:
-        raise LogError(f"{path.name} is no proper CSV: {str(error).strip()}") from None
     except LookupError:
-        raise LogError(f"{encoding!r} is not an encoding") from None
+        raise LogError(f"{encoding[:40]!r} is not an encoding") from None
+    except (ValueError, OverflowError, TypeError, csv.Error) as error:  # pandas' errors are ValueErrors
+        raise LogError(f"{path.name} is no proper CSV: {str(error).strip()[:300]}") from None
     if not len(frame):
         raise LogError(f"{path.name} has a heading but no events")
     return frame
+
+
+class _Rows(io.RawIOBase):
+    """A stream that is refused when its lines are too short for their heading, as a table would fill them up."""
+
+    def __init__(self, stream: IO[bytes], width: int, name: str) -> None:
+        self._stream, self._width, self._name = stream, width, name
+        self._lines = self._bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read on; every honest line has a byte for each of its cells."""
+        content = self._stream.read(len(buffer))
+        self._lines += content.count(b"\n")
+        self._bytes += len(content)
+        if self._lines * self._width > CELLS + 2 * self._bytes and unpacked_limit(0) is not None:
+            raise LogError(
+                f"{self._name} has a heading of {self._width:,} columns and far shorter lines; that is no table (to "
+                f"read it all the same, set {LARGE}=1)"
+            )
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def _text_encoding(name: str) -> str:
+    found = codecs.lookup(name)
+    if not getattr(found, "_is_text_encoding", True):
+        raise LookupError(name)
+    return found.name
+
+
+def _width(sample: str, separator: str, name: str) -> int:
+    """Number of columns that the first line announces."""
+    lines = sample.splitlines(keepends=True)
+    if len(lines) < 2 and len(sample) >= SAMPLE // 4:
+        raise LogError(f"{name} begins with a line of more than {len(sample):,} characters; that is no heading")
+    return len(next(csv.reader(lines, delimiter=separator), []))
 
 
 def detect_delimiter(sample: str) -> str:
@@ -61,7 +110,7 @@ def detect_delimiter(sample: str) -> str:
     ';'
     """
     lines = sample.splitlines()[:20]
-    if len(sample) >= 1 << 16:
+    if len(sample) >= SAMPLE // 4:
         lines = lines[:-1] or lines
     best, most = ",", 1
     for delimiter in DELIMITERS:

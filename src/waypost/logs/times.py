@@ -35,7 +35,10 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
     pandas = require("pandas", "logs", "reading event logs")
     text = text.astype(object).where(text.notna(), None)
     if time_format is not None:
-        times = pandas.to_datetime(text, format=time_format, utc=True, errors="coerce")
+        try:
+            times = pandas.to_datetime(text, format=time_format, utc=True, errors="coerce")
+        except (ValueError, re.error) as error:
+            raise LogError(f"{time_format[:60]!r} is no form of a time: {str(error)[:200]}") from None
     else:
         first = next((t for t in text if t is not None), "")
         if _YEAR_FIRST.match(first):

@@ -20,6 +20,7 @@ from typing import Literal, cast
 
 from waypost.errors import LogError
 from waypost.logs.actors import Actors
+from waypost.logs.files import exists, read_text, shown
 from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog
 from waypost.logs.steps.events import bases
 
@@ -105,12 +106,12 @@ def written(name: str, naming: Naming) -> str:
 def read_traces(path: str | Path) -> list[Trace]:
     """Input/output traces of a JSON file: a list of ``["start", ["input", "output"], ...]``."""
     path = Path(path)
+    if not exists(path):
+        raise LogError(f"there is no file {str(path)!r}")
     try:
-        given = json.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError:
-        raise LogError(f"there is no file {str(path)!r}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise LogError(f"{path.name} is no JSON: {error}") from None
+        given = json.loads(read_text(path, "JSON"))
+    except (ValueError, RecursionError) as error:
+        raise LogError(f"{path.name} is no JSON that can be read: {error}") from None
     if not isinstance(given, list):
         raise LogError(f'{path.name} is no list of traces ["start", ["input", "output"], ...]')
     return checked_traces([_paired(trace) for trace in given], path.name)
@@ -127,11 +128,13 @@ def checked_traces(traces: Sequence[object], where: str = "these traces") -> lis
         good: Trace = [trace[0]]
         for step in trace[1:]:
             if not (isinstance(step, tuple) and len(step) == 2 and all(isinstance(part, str) for part in step)):
-                raise LogError(f"{where}, trace {number}: {step!r} is no pair of an input and an output")
+                raise LogError(f"{where}, trace {number}: {shown(step)} is no pair of an input and an output")
             good.append((step[0], step[1]))
         checked.append(good)
         if good[0] != checked[0][0]:
-            raise LogError(f"{where}, trace {number} starts with {good[0]!r}, but the first one with {checked[0][0]!r}")
+            raise LogError(
+                f"{where}, trace {number} starts with {shown(good[0])}, but the first one with {shown(checked[0][0])}"
+            )
     return checked
 
 

@@ -1,21 +1,25 @@
-"""XES, the standard format of event logs: read as a stream, without entities, document types or the network."""
+"""XES, the standard format of event logs: read as a stream, without entities, document types or the network.
+
+Nothing is kept of what is no attribute of a case or an event, however much of it there is.
+"""
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.parsers import expat
 
 import numpy as np
 
 from waypost.errors import LogError, require
+from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
 from waypost.logs.log import ACTIVITY, CASE, OFFSET, TIME
 from waypost.logs.times import parse_times
 
+DEEPEST = 256  # elements within each other; the standard needs a handful
+CELLS = 20_000_000  # of the table that any log may fill, and forty more for each value it has
 Classifiers = dict[str, tuple[str, ...]]  # the columns that together name an activity, by the name of the classifier
 
 
@@ -25,20 +29,19 @@ class _Columns:
     def __init__(self) -> None:
         self.rows: dict[str, tuple[list[int], list[str]]] = {}
 
-    def add(self, row: int, element: Any) -> None:
-        """Take over the attributes that are children of `element`."""
-        rows = self.rows
-        for attribute in element:
-            value = attribute.get("value")
-            if value is not None:  # lists and containers have none
-                key = attribute.get("key")
-                if key is None:
-                    raise LogError(f"line {attribute.sourceline}: an attribute without a key")
-                column = rows.get(key)
-                if column is None:
-                    column = rows[key] = ([], [])
-                column[0].append(row)
-                column[1].append(value)
+    def add(self, row: int, attributes: dict[str, str], line: int) -> None:
+        """Take over one attribute."""
+        value = attributes.get("value")
+        if value is None:  # lists and containers have none
+            return
+        key = attributes.get("key")
+        if key is None:
+            raise LogError(f"line {line}: an attribute without a key")
+        column = self.rows.get(key)
+        if column is None:
+            column = self.rows[key] = ([], [])
+        column[0].append(row)
+        column[1].append(value)
 
     def dense(self, key: str, length: int) -> Any:
         """(length,) one column, None where a row has no such attribute; the last of several counts."""
@@ -48,38 +51,85 @@ class _Columns:
         return column
 
 
+class _Reader:
+    """What is kept of a log while it streams by: the attributes of traces and of their events, nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        self.events, self.cases = _Columns(), _Columns()
+        self.lengths: list[int] = []  # events of each trace
+        self.lines: list[int] = []  # where each event begins
+        self.classifiers: Classifiers = {}
+        self.stray = 0
+        self._path = path
+        self._depth = self._before = 0
+        self._in_trace = self._in_event = False
+        self._parser = expat.ParserCreate(namespace_separator="}")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def read(self) -> None:
+        """Read the whole file, a piece at a time."""
+        try:
+            with open_binary(self._path) as stream:
+                while piece := stream.read(1 << 16):
+                    self._parser.Parse(piece, False)
+                self._parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise LogError(f"{self._path.name}, line {error.lineno}: not well-formed XML: {reason}") from None
+        except (LookupError, ValueError) as error:  # an encoding that is none, or not of single bytes
+            raise LogError(f"{self._path.name} is in an encoding that is not read: {error}") from None
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        depth, self._depth = self._depth, self._depth + 1
+        if depth == 3:
+            if self._in_event:
+                self.events.add(len(self.lines) - 1, attributes, self._parser.CurrentLineNumber)
+        elif depth == 2:
+            if self._in_trace:
+                self._in_event = _local(name) == "event"
+                if self._in_event:
+                    self.lines.append(self._parser.CurrentLineNumber)
+                else:
+                    self.cases.add(len(self.lengths), attributes, self._parser.CurrentLineNumber)
+        elif depth == 1:
+            kind = _local(name)
+            self._in_trace, self._before = kind == "trace", len(self.lines)
+            self.stray += kind == "event"
+            if kind == "classifier":
+                self.classifiers |= _classifier(attributes)
+        elif depth == 0:
+            if _local(name) != "log":
+                raise LogError(f"{self._path.name} is no XES log: it starts with <{_local(name)[:40]}>, not <log>")
+        elif depth > DEEPEST:
+            raise LogError(f"{self._path.name}: elements lie more than {DEEPEST} deep within each other")
+
+    def _end(self, _name: str) -> None:
+        self._depth -= 1
+        if self._depth == 1 and self._in_trace:
+            self.lengths.append(len(self.lines) - self._before)
+            self._in_trace = self._in_event = False
+
+    def _refuse_doctype(self, *_: Any) -> None:
+        raise LogError(f"{self._path.name} declares a document type, which is not read; remove the <!DOCTYPE ...>")
+
+
 def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
     """Events of an XES or XES.gz file as a DataFrame in the file's order, notes on what was left out, classifiers.
 
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
     """
     pandas = require("pandas", "logs", "reading event logs")
-    events, cases = _Columns(), _Columns()
-    lengths: list[int] = []
-    lines: list[int] = []
-    stray = 0
-    classifiers: Classifiers = {}
-    for kind, element in _elements(path):
-        if kind == "stray":
-            stray += 1
-            continue
-        if kind == "classifier":
-            classifiers |= _classifier(element)
-            continue
-        before = len(lines)
-        for child in element:
-            if isinstance(child.tag, str) and child.tag.rpartition("}")[2] == "event":
-                events.add(len(lines), child)
-                lines.append(child.sourceline)
-                child.clear()
-                child.tag = "done"  # what is left of the trace are its own attributes
-        cases.add(len(lengths), element)
-        lengths.append(len(lines) - before)
+    log = _Reader(path)
+    log.read()
+    events, cases, lengths, lines, stray = log.events, log.cases, log.lengths, log.lines, log.stray
     if not lines:
         raise LogError(f"{path.name} has no events in any <trace>" + (f" ({stray} outside of one)" if stray else ""))
     if ACTIVITY not in events.rows:
-        known = ", ".join(repr(key) for key in events.rows) or "none"
+        known = ", ".join(repr(key) for key in list(events.rows)[:20]) or "none"
         raise LogError(f"the events of {path.name} have no {ACTIVITY!r}; their attributes: {known}")
+    _check_cells(events, cases, len(lines), path)
     count = np.array(lengths)
     columns: dict[str, Any] = {CASE: np.repeat(_case_names(cases, len(lengths)), count)}
     columns |= {key: events.dense(key, len(lines)) for key in events.rows}
@@ -94,68 +144,31 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)
-    return frame, _notes(stray, int((count == 0).sum())), classifiers
+    return frame, _notes(stray, int((count == 0).sum())), log.classifiers
 
 
-def _elements(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield ("trace", element), ("stray", event outside any trace) and ("classifier", element), freeing what was seen.
-
-    lxml's limits stay on (``huge_tree=False``): they bound depth, single texts and entities, not the size of the file.
-    """
-    etree = require("lxml.etree", "logs", "reading XES")
-    try:
-        with open_binary(path) as stream:
-            parser = etree.iterparse(
-                stream,
-                tag="{*}trace",
-                resolve_entities=False,
-                no_network=True,
-                load_dtd=False,
-                remove_comments=True,
-                remove_pis=True,
-            )
-            root = None
-            for _, element in parser:
-                if root is None:
-                    root = element.getroottree().getroot()
-                    _check_root(root, path)
-                if element.getparent() is root:
-                    yield "trace", element
-                    yield from _passed(root, element)
-            _check_root(parser.root, path)
-            yield from _passed(parser.root, None)
-    except etree.XMLSyntaxError as error:
-        line = error.lineno or 1
-        raise LogError(f"{path.name}, line {line}: not well-formed XML: {str(error.msg).split(', line')[0]}") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise LogError(f"{path.name} is a damaged gzip file: {error}") from None
+def _check_cells(events: _Columns, cases: _Columns, rows: int, path: Path) -> None:
+    """Refuse a log whose table would be all but empty and still not fit into memory."""
+    keys = len(events.rows) + len(cases.rows)
+    values = sum(len(found) for part in (events, cases) for found, _ in part.rows.values())
+    if keys * rows > CELLS + 40 * values and unpacked_limit(0) is not None:
+        raise LogError(
+            f"{path.name} has {keys:,} different attributes and {rows:,} events, a table of which nearly nothing is "
+            f"filled; to read it all the same, set {LARGE}=1"
+        )
 
 
-def _passed(root: Any, last: Any) -> Iterator[tuple[str, Any]]:
-    """Free the children of `root` up to `last`, and yield the events and classifiers among them."""
-    while len(root) and root[0] is not last:
-        tag = root[0].tag.rpartition("}")[2]
-        if tag in ("event", "classifier"):
-            yield ("stray" if tag == "event" else tag), root[0]
-        del root[0]
-    if last is not None:
-        last.clear()
-
-
-def _classifier(element: Any) -> Classifiers:
+def _classifier(attributes: dict[str, str]) -> Classifiers:
     """Name and keys of an event classifier; keys with blanks in them are quoted."""
-    name, keys = element.get("name"), element.get("keys")
-    if not name or not keys or element.get("scope", "event") != "event":
+    name, keys = attributes.get("name"), attributes.get("keys")
+    if not name or not keys or attributes.get("scope", "event") != "event":
         return {}
     return {name: tuple(quoted or plain for quoted, plain in re.findall(r"'([^']*)'|(\S+)", keys))}
 
 
-def _check_root(root: Any, path: Path) -> None:
-    tag = "nothing" if root is None else f"<{root.tag.rpartition('}')[2]}>"
-    if tag != "<log>":
-        raise LogError(f"{path.name} is no XES log: it starts with {tag}, not <log>")
-    if root.getroottree().docinfo.internalDTD is not None:
-        raise LogError(f"{path.name} declares a document type, which is not read; remove the <!DOCTYPE ...>")
+def _local(name: str) -> str:
+    """Name of an element without its namespace."""
+    return name.rpartition("}")[2]
 
 
 def _case_names(cases: _Columns, n: int) -> Any:

@@ -200,8 +200,8 @@ class MDP:
         Without text to go back to, a float stands for its shortest decimal: 0.1 is 1/10.
 
         >>> mdp = MDP.from_dict({"s": {"a": {"s": 0.1, "t": 0.9}}, "t": {}}, initial="s")
-        >>> [str(p) for p in mdp.rationals()]
-        ['1/10', '9/10', '1']
+        >>> print(*mdp.rationals())
+        1/10 9/10 1
         """
         if self.exact is not None:
             return self.exact

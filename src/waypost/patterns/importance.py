@@ -104,7 +104,6 @@ class PatternImportance:
     upper: Number
     matches: Matches
     automaton_states: int
-    ties: tuple[str, ...] = ()  # "state/action" choices that were optimal only up to rounding; exact mode decides them
     inquiry: Inquiry | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
     def __repr__(self) -> str:
@@ -181,7 +180,6 @@ def pattern_importance(
         upper=upper,
         matches=inquiry.matches,
         automaton_states=inquiry.automaton.n_states,
-        ties=question.ties,
         inquiry=inquiry,
     )
 

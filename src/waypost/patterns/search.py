@@ -27,6 +27,7 @@ Progress = Callable[[int, int], None]  # told how many segments were tried, and 
 LEAST_SUPPORT = 0.01  # of all runs; rarer segments, and those that nearly all runs have, are not looked at
 LEAST_BITS = 1e-4  # that a segment tells about success; fewer are nothing to speak of
 ROUNDING = 1e-14
+ALWAYS = 1e-9  # a share so near to 1 is 1
 MORE = 1.05  # a longer segment must tell so many times what its parts tell
 SAME = 0.9  # two segments whose occurrences correlate more than this say the same
 GENUINE = 0.5  # of the runs that fulfil a template, so many must do so because of what happens in them
@@ -221,6 +222,8 @@ class Search:
     def _correlated(self, segment: Candidate, k: int) -> bool:
         """Whether a segment restates that one of its steps happens; the runs that have it are among those that do."""
         p, q = sum(segment.match), float(self.met[k].sum())
+        if q > 1 - ALWAYS:  # what happens in every run is restated by what does
+            return p > 1 - ALWAYS
         return p * (1 - q) >= SAME * float(np.sqrt(max(0.0, p * (1 - p) * q * (1 - q))))
 
     def _different(self, candidates: list[Candidate], top: int) -> list[Candidate]:

@@ -27,6 +27,8 @@ from waypost.patterns.runs import Runs
 from waypost.patterns.tree import Pattern, Step, step
 
 MOST_RUNS = 20_000  # looked at
+MOST_STEPS = 500_000  # of all these runs together
+FAINT = 1e-6  # a run that is so much rarer than the likeliest one is not looked at
 RESOLUTION = 0.01  # a run that is rarer than this share of the last way shown hardly changes the order any more
 
 Floats = NDArray[np.float64]
@@ -130,14 +132,16 @@ def usual_ways(
     reached = float(runs.totals[0])
     merged: dict[tuple[tuple[str, ...], ...], list[_Taken]] = {}
     mass: dict[tuple[tuple[str, ...], ...], float] = {}
+    steps, likeliest = 0, 0.0
     for looked, (likely, walk) in enumerate(walks(played, wanted), 1):
+        steps, likeliest = steps + len(walk), max(likeliest, likely)
         word = [called[s] for s in (walk % mdp.n_states).tolist() if not silent[s]]
         blocks = folded(word)
         key = tuple(block for block, _ in blocks)
         merged.setdefault(key, []).append(_Taken(tuple(count for _, count in blocks), likely, walk))
         mass[key] = mass.get(key, 0.0) + likely
         enough = looked % 16 == 0 and len(mass) >= top and likely < RESOLUTION * sorted(mass.values())[-top]
-        if enough or looked >= MOST_RUNS:
+        if enough or looked >= MOST_RUNS or steps >= MOST_STEPS or likely < FAINT * likeliest:
             break
     chosen = sorted(mass, key=lambda key: -mass[key])[:top]
     ways = [_way(mdp, played, runs, key, merged[key], names) for key in chosen]

@@ -88,7 +88,7 @@ def _worth(explanation: Explanation, places: Coordinates, scope: str) -> dict[Fi
 
 
 def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tuple[int, int, int, int]) -> None:
-    """Draw the world: dark floor, orange lava, blue holes, green goal, the key, the door, and the agent's red triangle."""
+    """Draw the world: dark floor, orange lava, blue holes, the green goal, key, door, and the agent's red triangle."""
     patches = matplotlib("patches")
     floor = set(places.values())
     marks = marks_of(explanation, places)

@@ -59,8 +59,9 @@ def telling_line(telling: Telling) -> str:
 
     >>> from waypost import Strategy, find_patterns
     >>> from waypost.cases import loan
-    >>> print(telling_line(find_patterns(loan(), target="Granted", strategy=Strategy.uniform(loan()), top=1)[0]))
-    ... Consultation Application+ ...: 61.2 % of the runs that succeed, 5.3 % of the others
+    >>> found = find_patterns(loan(), target="Granted", strategy=Strategy.uniform(loan()), top=1)
+    >>> telling_line(found[0])
+    '... Consultation Application+ ...: 61.2 % of the runs that succeed, 5.3 % of the others'
     """
     others = "" if telling.contrast is None else f", {percent(telling.contrast)} of the others"
     return f"{printable(str(telling.pattern))}: {percent(telling.importance)} of the runs that succeed{others}"

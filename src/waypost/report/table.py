@@ -42,11 +42,6 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     for sentence in whatif_words(explanation):
         console.print(Text(sentence))
-    ties = {tie for part in explanation.scopes.values() for tie in part.ties}
-    if ties:
-        console.print(
-            Text(f"{count(len(ties), 'choice')} equally good as another up to rounding; --exact decides for certain")
-        )
 
 
 def _print_story(explanation: Explanation, story: Story, top: int, console: Console) -> None:

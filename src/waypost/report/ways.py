@@ -22,13 +22,15 @@ def print_ways(found: UsualWays, bounds: Sequence[Bounds | None], called: str, c
     >>> from waypost import usual_ways
     >>> from waypost.cases import loan
     >>> found = usual_ways(loan(), target="Granted", top=1)
-    >>> print_ways(found, [found[0].importance("all").bounds], "a best strategy", Console(width=80))
+    >>> bounds = [found[0].importance("all").bounds]
+    >>> print_ways(found, bounds, "a best strategy", Console(width=100))  # doctest: +NORMALIZE_WHITESPACE
     Under a best strategy 'Granted' is reached with probability 0.98. The usual ways:
     <BLANKLINE>
-      way                                          share   as a path
-     ────────────────────────────────────────────────────────────────
-      s0, Application, Application+, Granted       0.436   0.446 to 1
+      way                                      share    as a path
+     ─────────────────────────────────────────────────────────────
+      s0, Application, Application+, Granted   0.436   0.454 to 1
     <BLANKLINE>
+    Together 43.6 % of the runs that reach 'Granted' go one of these ways.
     """
     target = printable(found.target)
     console.print(

@@ -92,17 +92,22 @@ def count(n: int, noun: str) -> str:
 
 
 def printable(name: str, width: int | None = None) -> str:
-    r"""Name with control characters and text-direction marks spelt out, shortened to `width`.
+    r"""Name with control characters and text-direction marks spelt out, shortened to `width`, or where it is endless.
 
     >>> printable("a\x1b[31mred"), printable("Offer sent back", 8)
     ('a\\x1b[31mred', 'Offer s…')
     """
-    shown = "".join(c if unicodedata.category(c) not in _UNSEEN or c in _JOINERS else _spelt(c) for c in name)
+    if len(name) > LONGEST:
+        name = f"{name[:LONGEST]}… ({len(name):,} characters)"
+    shown = name
+    if not name.isprintable():
+        shown = "".join(c if unicodedata.category(c) not in _UNSEEN or c in _JOINERS else _spelt(c) for c in name)
     if width is not None and len(shown) > width:
         shown = shown[: width - 1] + "…"
     return shown
 
 
+LONGEST = 4000  # characters of a name that people are shown
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = {"\u200c", "\u200d"}  # part of ordinary words and emoji
 

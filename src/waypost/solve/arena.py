@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from waypost.graph import Components, Graph, Mask, strong_components
 from waypost.model import MDP
+from waypost.solve.digits import in_digits, to_digits
 from waypost.solve.rational import to_rationals
 
 
 @dataclass(frozen=True, eq=False)
 class Arena:
-    """Graph and probabilities of an MDP with absorbing target, floats or rationals.
+    """Graph and probabilities of an MDP with absorbing target: floats, rationals, or numbers of a hundred digits.
 
     Probabilities are those of leaving: a choice that may stay where it is is taken until it does not, which changes no
     probability of getting anywhere and keeps the digits of one that stays nearly always. The arrow remains, with
@@ -29,13 +30,14 @@ class Arena:
     graph: Graph
     data: NDArray[Any]  # (nnz,) float64, or object in exact arithmetic
     components: Components
+    mdp: MDP | None = None
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:
         """Arena of an MDP, in floats or rationals."""
         graph = Graph.of(mdp)
         data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
-        return cls.over(graph, data, target)
+        return replace(cls.over(graph, data, target), mdp=mdp)
 
     @classmethod
     def over(cls, graph: Graph, data: NDArray[Any], target: Mask) -> Arena:
@@ -45,13 +47,13 @@ class Arena:
 
     @property
     def exact(self) -> bool:
-        """Whether numbers are rationals."""
+        """Whether numbers are no floats."""
         return self.data.dtype == object
 
     @property
     def zero(self) -> Any:
         """0 in this arithmetic."""
-        return to_rationals([0])[0] if self.exact else 0.0
+        return self.data[0] * 0 if self.exact else 0.0
 
     @property
     def one(self) -> Any:
@@ -63,6 +65,18 @@ class Arena:
         """Basic steps that one optimisation takes, roughly: components of several states take more."""
         sizes = np.diff(self.components.pointer)
         return self.graph.size + 40 * int(sizes[sizes > 1].sum())
+
+    @cached_property
+    def several(self) -> Mask:
+        """(S,) states in components of several."""
+        return np.asarray(np.diff(self.components.pointer)[self.components.component] > 1)
+
+    @cached_property
+    def careful(self) -> Arena:
+        """The same in a hundred digits."""
+        with in_digits():
+            numbers = to_digits(self.data if self.mdp is None else self.mdp.rationals())
+            return Arena(self.graph, _leaving(self.graph, numbers), self.components)
 
     def zeros(self) -> NDArray[Any]:
         """(S,) zeros in this arithmetic."""

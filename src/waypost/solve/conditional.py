@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.solve.arena import Arena
+from waypost.solve.digits import in_digits, to_digits
 from waypost.solve.rewards import Payoff, best_rewards
 
 ROUNDING = 1e-14  # relative: a smaller gain of the ratio is none
+SMALLEST = 1e-250  # what is rarer leaves floats no digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,30 @@ def best_ratio(
             initial=earned,
         )
         found = Ratio.at(start, earned)
-        if best is not None and not found.gain * best.loss > best.gain * found.loss * enough:
+        if best is not None and found.gain + found.loss == 0:  # it stops before anything happens
             return best
+        if best is not None and not found.value * best.complement > best.value * found.complement * enough:
+            return best
+        if not arena.exact and found.gain + found.loss < SMALLEST:
+            return _in_digits(arena, start, terminal, gain, loss, may_stop, enabled)
         best = found
         weights = best.complement, best.value
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
+
+
+def _in_digits(
+    arena: Arena,
+    start: int,
+    terminal: Mask,
+    gain: NDArray[Any],
+    loss: NDArray[Any],
+    may_stop: Mask,
+    enabled: Mask | None,
+) -> Ratio:
+    """The same in a hundred digits, which no rarity exhausts; gain and loss by their shares of the sum."""
+    with in_digits():
+        gain, loss = to_digits(gain), to_digits(loss)
+        found = best_ratio(
+            arena.careful, start=start, terminal=terminal, gain=gain, loss=loss, may_stop=may_stop, enabled=enabled
+        )
+        return Ratio(float(found.value), float(found.complement), found.choice)

@@ -27,6 +27,7 @@ from waypost.solve.rounds import evaluate, improve, single
 Floats = NDArray[np.float64]
 
 WIDTH = 8  # lanes
+PART = 512  # states that one set of lanes goes through
 _ROUNDS = 400  # of one lane for one state
 _HIGHER = 1e-14  # relative: a smaller rise of a ratio is none
 
@@ -78,7 +79,7 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
         run(course, pattern, states[part], found[part])
 
     work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
-    in_parts(_run, settle, len(states), work)
+    in_parts(_run, settle, len(states), work, PART)
     return found
 
 

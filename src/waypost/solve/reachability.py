@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.graph import Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e
+from waypost.graph import Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
+from waypost.solve.digits import EQUAL, in_digits
 from waypost.solve.rational import to_fraction
-from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.rewards import Payoff, best_rewards
 
 
 def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], exact: bool = False) -> NDArray[Any]:
@@ -127,35 +129,84 @@ class Reach:
         return np.where(self.untouched, getattr(self.known, optimum).choice, choice)
 
     @cached_property
-    def conserving(self) -> tuple[Mask, Mask]:
-        """(C,) choices that keep the greatest probability of the target, and (C,) ties that rounding may hide.
+    def conserving(self) -> Mask:
+        """(C,) choices that keep the greatest probability of the target: ``vmax(x) = sum_y P(c, y) vmax(y)``.
 
-        ``vmax(x) = sum_y P(c, y) vmax(y)``. Every optimal strategy keeps to them until it reaches the target. Of
-        several such choices in a state, floats cannot tell whether they are equal or nearly so: these are the ties.
+        Every optimal strategy keeps to them until it reaches the target. Equal means equal: what floats cannot tell
+        apart is computed with more digits.
         """
-        arena, graph = self.arena, self.arena.graph
-        value = self.max.values
+        arena, graph, value = self.arena, self.arena.graph, self.max.values
         if arena.exact:
-            rate = np.array([
-                sum((arena.data[e] * value[graph.indices[e]] for e in range(low, high)), arena.zero)
-                for low, high in zip(graph.indptr[:-1].tolist(), graph.indptr[1:].tolist(), strict=True)
-            ])  # fmt: skip
-            return np.asarray(rate == value[graph.choice_state], bool), np.zeros(graph.n_choices, bool)
+            return self._keeping(value, arena, graph.everything)
         rate = np.add.reduceat(arena.data * value[graph.indices], graph.indptr[:-1])
         own = value[graph.choice_state]
-        keeps = rate >= own * (1 - TIE_TOLERANCE)
         # sure facts: an optimum of 1 is kept exactly by the choices that lead to such states only
-        successors_sure = np.logical_and.reduceat(value[graph.indices] == 1, graph.indptr[:-1])
-        keeps = np.where(own == 1, successors_sure, keeps)
-        taken = np.zeros(graph.n_choices, bool)
-        taken[self.max.choice[self.max.choice != STOP]] = True
-        keeps |= taken
-        options = np.bincount(graph.choice_state, weights=keeps, minlength=graph.n_states)[graph.choice_state]
-        rounded = keeps & (options > 1) & (own < 1) & (own > 0)
-        return keeps, rounded
+        keeps = np.where(own == 1, np.logical_and.reduceat(value[graph.indices] == 1, graph.indptr[:-1]), rate > 0)
+        keeps = np.where(own == 0, True, keeps)
+        keeps &= rate >= own * (1 - CLEARLY)
+        if self.enabled is not None:
+            keeps &= self.enabled
+        inner = keeps & (own > 0) & (own < 1)
+        options = np.bincount(graph.choice_state[inner], minlength=graph.n_states)[graph.choice_state]
+        tied = inner & (options > 1)
+        if tied.any():
+            keeps[tied] = self._decided(keeps, tied)[tied]
+        return np.asarray(keeps, bool)
+
+    def _decided(self, keeps: Mask, tied: Mask) -> Mask:
+        """(C,) which of the `tied` choices are as good as the best; only those that `keep` matter for that."""
+        graph = self.arena.graph
+        owners = np.zeros(graph.n_states, bool)
+        owners[graph.choice_state[tied]] = True
+        if self.arena.mdp is not None:
+            twins = twin_choices(self.arena.mdp, np.flatnonzero(tied))
+            classes = np.bincount(graph.choice_state[tied & ~twins], minlength=graph.n_states)
+            if not (classes[owners] > 1).any():  # they do not differ at all
+                return tied
+            owners &= classes > 1
+        needed = reachable(graph, owners, enabled=keeps)
+        best = self._best_in_digits(keeps, needed)
+        rows = tied & owners[graph.choice_state]
+        return np.where(rows, self._keeping(best, self.arena.careful, rows), tied)
+
+    def _best_in_digits(self, keeps: Mask, needed: Mask) -> NDArray[Any]:
+        """(S,) `max` in a hundred digits, of the `needed` states."""
+        arena, found = self.arena.careful, self.max
+        ends = ~needed | np.asarray((found.values == 0) | (found.values == 1), bool)
+        gain = np.where(needed & (found.values == 1), arena.one, arena.zero)
+        initial = Payoff(arena.zeros(), arena.zeros(), found.choice)
+        with in_digits():
+            return best_rewards(
+                arena, terminal=ends, may_stop=~ends, gain=gain, enabled=keeps, initial=initial
+            ).gain  # fmt: skip
+
+    def _keeping(self, value: NDArray[Any], arena: Arena, rows: Mask) -> Mask:
+        """(C,) which of some choices lose nothing, beyond floats."""
+        graph, found = arena.graph, np.zeros(arena.graph.n_choices, bool)
+        zero = arena.zero
+        with in_digits():
+            for c in np.flatnonzero(rows).tolist():
+                x = graph.choice_state[c]
+                entries = range(graph.indptr[c], graph.indptr[c + 1])
+                lost = sum((arena.data[e] * (value[graph.indices[e]] - value[x]) for e in entries), zero)
+                found[c] = abs(lost) <= EQUAL * value[x] if isinstance(zero, Decimal) else lost == 0
+        return found
 
 
-TIE_TOLERANCE = 1e-11  # relative; two choices nearer than this count as equally good, and are reported as a tie
+CLEARLY = 1e-9  # relative: a choice that keeps less is worse
+
+
+def twin_choices(mdp: MDP, choices: Ints) -> Mask:
+    """(C,) which of some choices have the distribution of an earlier one of the same state."""
+    twins, seen = np.zeros(mdp.n_choices, bool), set()
+    numbers = mdp.transitions.data if mdp.exact is None else mdp.exact
+    for c in choices.tolist():
+        row = slice(mdp.transitions.indptr[c], mdp.transitions.indptr[c + 1])
+        order = np.argsort(mdp.transitions.indices[row], kind="stable")
+        key = (int(mdp.choice_state[c]), *mdp.transitions.indices[row][order], *numbers[row][order])
+        twins[c] = key in seen
+        seen.add(key)
+    return twins
 
 
 def _strictly_between(values: NDArray[np.float64], *, zero: Mask, one: Mask) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ apart, and satisfies the optimality equation. Reachability needs no more:
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
 from waypost.solve.arena import Arena
+from waypost.solve.digits import EQUAL, in_digits, to_digits
+from waypost.solve.doubt import doubtful
 from waypost.solve.gth import NO_LIMIT, arrange, blank
 from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
 
@@ -41,13 +44,15 @@ def best_rewards(
     weights: tuple[Any, Any] | None = None,
     enabled: Mask | None = None,
     initial: Payoff | None = None,
+    certified: bool = True,
 ) -> Payoff:
     """Best expected terminal reward from every state, and a strategy with it.
 
     `gain` and `loss` are at least 0 and matter on `terminal` states only; left out, they are 0. A state that is neither
     terminal nor may stop must not be able to avoid those states for ever. `initial` is what a strategy earns that
     certainly gets to a terminal or stopping state, with this gain and loss, whatever the weights; without it one is
-    laid towards the gains.
+    laid towards the gains. Floats are `certified`: where they cannot tell whether a strategy is the best (`doubt`), more
+    digits do (`digits`).
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -67,37 +72,117 @@ def best_rewards(
             column[terminal] = paid[terminal]
     rewards = Rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
-        gain_weight, loss_weight, tie=arena.zero if arena.exact else TIE, zero=arena.zero,
+        gain_weight, loss_weight, tie=_margin(arena), zero=arena.zero,
     )  # fmt: skip
-    parts = arena.components
     if arena.exact:
-        _settle_exactly(arena, rewards, earned)
-    elif settle.sized(arena.work)(parts.pointer, parts.members, rewards, earned) < len(parts):
-        raise PrecisionError("policy iteration did not settle; try exact arithmetic")
+        with in_digits():
+            _settle_exactly(arena, rewards, earned)
+    else:
+        _settle_in_floats(arena, rewards, earned, certified=certified)
     return earned
 
 
 def _settle_exactly(arena: Arena, rewards: Rewards, earned: Payoff) -> None:
-    """Settle every component in rationals, as `settle` does; every strategy is arranged anew, so that less fills in."""
-    parts, graph = arena.components, arena.graph
-    place = np.full(graph.n_states, -1)
+    """Settle every component in rationals or a hundred digits."""
+    parts = arena.components
+    place = np.full(arena.graph.n_states, -1)
     for low, high in zip(parts.pointer[:-1], parts.pointer[1:], strict=True):
         block = parts.members[low:high]
         block = block[~rewards.terminal[block]]
         if len(block) == 1:
             settle_single(block[0], rewards, earned)
-        improved = len(block) > 1
-        while improved:
-            place[block] = np.arange(len(block))
-            taken = np.zeros(graph.n_choices, bool)
-            taken[earned.choice[block[earned.choice[block] >= 0]]] = True
-            ways = arrows(block, graph.first_choice, graph.indptr, graph.indices, taken, place)
-            pattern = arrange.sized(100 * len(block))(len(block), *ways, NO_LIMIT)[1]
-            block = block[pattern.order]
-            place[block] = np.arange(len(block))
-            evaluate(block, pattern, rewards, earned, place, blank(pattern, arena.data))
-            improved = improve(block, rewards, earned, place, earned.gain[:0], arena.zero)
-        place[block] = -1
+        elif len(block) > 1:
+            _iterate(block, rewards, earned, place)
+
+
+def _iterate(block: Ints, rewards: Rewards, earned: Payoff, place: Ints) -> bool:
+    """Policy iteration on a component, every strategy arranged anew, so that less fills in; False if one never ends."""
+    improved = True
+    while improved:
+        place[block] = np.arange(len(block))
+        taken = np.zeros(len(rewards.enabled), bool)
+        taken[earned.choice[block[earned.choice[block] >= 0]]] = True
+        ways = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, taken, place)
+        pattern = arrange.sized(100 * len(block))(len(block), *ways, NO_LIMIT)[1]
+        block = block[pattern.order]
+        place[block] = np.arange(len(block))
+        if not evaluate(block, pattern, rewards, earned, place, blank(pattern, rewards.data)):
+            return False
+        improved = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
+    place[block] = -1
+    return True
+
+
+def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certified: bool) -> None:
+    """Settle every component in floats, and those in doubt again."""
+    parts, first = arena.components, earned.choice.copy()
+    run = settle.sized(arena.work)
+    low = 0
+    again: set[int] = set()
+    while True:
+        low += run(parts.pointer[low:], parts.members, rewards, earned)
+        if low < len(parts):
+            again.add(low)
+            _settle_in_digits(parts.members[parts.pointer[low] : parts.pointer[low + 1]], rewards, earned, first)
+            low += 1
+            continue
+        if not certified:
+            return
+        k = next((int(k) for k in doubtful(arena, rewards, earned) if k not in again), None)
+        if k is None:
+            return
+        again.add(k)
+        if _settle_in_digits(parts.members[parts.pointer[k] : parts.pointer[k + 1]], rewards, earned, first):
+            low = k + 1
+
+
+def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, first: Ints) -> bool:
+    """Settle a component in a hundred digits; whether that made a difference.
+
+    What lies outside is worth what it is in floats: for numbers as rounded as those, the best strategy is found.
+    """
+    block = block[~rewards.terminal[block]]
+    choices = np.concatenate([np.arange(*rewards.first_choice[x : x + 2]) for x in block])
+    choices = choices[rewards.enabled[choices]]
+    sizes = np.diff(rewards.indptr)[choices]
+    ends = np.cumsum(sizes)
+    entries = np.repeat(rewards.indptr[choices] - (ends - sizes), sizes) + np.arange(sizes.sum())
+    outside = np.setdiff1d(rewards.indices[entries], block)
+    states = np.concatenate([block, outside])
+    place = np.empty(len(rewards.terminal), np.int64)
+    place[states] = np.arange(len(states))
+    owner = np.repeat(np.arange(len(rewards.terminal)), np.diff(rewards.first_choice))[choices]
+    owned = np.bincount(place[owner], minlength=len(states))
+    small = Rewards(
+        np.concatenate([[0], np.cumsum(owned)]), np.concatenate([[0], ends]), place[rewards.indices[entries]],
+        to_digits(rewards.data[entries]), np.ones(len(choices), bool), np.arange(len(states)) >= len(block),
+        rewards.may_stop[states], *to_digits([rewards.gain_weight, rewards.loss_weight]), EQUAL, EQUAL * 0,
+    )  # fmt: skip
+    local = np.full(len(rewards.enabled), STOP)
+    local[choices] = np.arange(len(choices))
+    inside = np.arange(len(block))
+    with in_digits():
+        for start in (earned.choice, first):
+            choice = np.full(len(states), STOP)
+            choice[inside] = np.where(start[block] >= 0, local[start[block]], STOP)
+            found = Payoff(to_digits(earned.gain[states]), to_digits(earned.loss[states]), choice)
+            if _iterate(inside, small, found, np.full(len(states), -1)):
+                break
+        else:
+            raise PrecisionError("policy iteration did not settle; try exact arithmetic")
+    strategy = np.where(found.choice[inside] >= 0, choices[found.choice[inside]], STOP)
+    same = (strategy == earned.choice[block]).all()
+    earned.gain[block] = found.gain[inside].astype(float)
+    earned.loss[block] = found.loss[inside].astype(float)
+    earned.choice[block] = strategy
+    return not same
+
+
+def _margin(arena: Arena) -> Any:
+    """What an improvement must exceed, relative to what is at stake."""
+    if not arena.exact:
+        return TIE
+    return EQUAL if isinstance(arena.zero, Decimal) else arena.zero
 
 
 def _towards(arena: Arena, terminal: Mask, gain: NDArray[Any] | None, may_stop: Mask, enabled: Mask) -> Ints:

@@ -245,7 +245,7 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
     still = 0  # rounds without a rise
     for _ in range(1000):
         settled, new_via, new_around = _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met)
-        a_share = kind in (HIGHEST, LOWEST)
+        a_share = kind in (HIGHEST, LOWEST, MOST_AROUND)
         if not settled or (a_share and not weight * new_via + new_around > 0.0):
             return np.nan, np.nan
         pay_via, pay_around, objective = _paid(kind, weight, new_via, new_around)
@@ -320,8 +320,6 @@ def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     """What meeting the state and what the target without it are worth, and the objective."""
     if kind == MOST_VIA:
         return 1.0, 0.0, via
-    if kind == MOST_AROUND:
-        return 0.0, 1.0, around
     if kind == LEAST_VIA:
         return -1.0, 0.0, -via
     total = weight * via + around
@@ -329,7 +327,7 @@ def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     missed = around / total  # one minus the other, without cancellation
     if kind == HIGHEST:  # the share that meets the state
         return missed * weight, -met, met
-    return -missed * weight, met, missed  # LOWEST: the share that does not
+    return -missed * weight, met, missed  # LOWEST and MOST_AROUND: the share that does not
 
 
 @kernel

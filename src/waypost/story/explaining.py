@@ -155,10 +155,11 @@ class _Chosen:
         self.questions: dict[str, Question] = {}
         self.mdp = whole
         self.min_seen = min_seen
+        self.base: Question | None = None
         if (np.diff(whole.first_choice) > 1).any():
             found = supported(whole, min_seen)
             self.mdp = found.mdp
-            base = Question.of(self.mdp, target=POSITIVE, scope="all")
+            self.base = base = Question.of(self.mdp, target=POSITIVE, scope="all")
             for scope in scopes:
                 alone = Question.of(whole, target=POSITIVE, scope=scope) if isinstance(scope, Strategy) else None
                 question = alone or (base if scope == "all" else base.within(scope))
@@ -192,9 +193,18 @@ class _Chosen:
             certain=counted.certain,
             defines_outcome=counted.defines_outcome,
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
-            on_few=frozenset(name for name, q in self.questions.items() if _on_few(q, states)),
+            on_few=self.on_few(states),
             waiting=waiting,
         )
+
+    def on_few(self, states: States) -> frozenset[str]:
+        """Scopes in which a bound of passing these states hangs on choices that few cases took."""
+        if self.base is None:
+            return frozenset()
+        least, most = bounds(self.base, states)
+        if least == 1 or most == 0:  # that the graph alone decides, whatever is chosen
+            return frozenset()
+        return frozenset(name for name, question in self.questions.items() if _on_few(question, states))
 
 
 def with_intervals(
@@ -264,8 +274,7 @@ def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, 
 
 def _on_few(question: Question, states: States) -> bool:
     """Whether one of the bounds hangs on choices that few cases took."""
-    least, most = bounds(question, states)
-    if isinstance(question.scope, Strategy) or least == 1 or most == 0:  # that the graph alone decides
+    if isinstance(question.scope, Strategy):
         return False
     return any(share_resting_on_few(witness(question, states, side), question.target_states) > HANGS for side in SIDES)
 

@@ -2,6 +2,16 @@
 
 from waypost.uncertainty.bootstrap import Resampled, bootstrap
 from waypost.uncertainty.comparison import Comparison, compare_logs
+from waypost.uncertainty.shares import share_intervals
 from waypost.uncertainty.support import Supported, supported, usual_min_seen
 
-__all__ = ["Comparison", "Resampled", "Supported", "bootstrap", "compare_logs", "supported", "usual_min_seen"]
+__all__ = [
+    "Comparison",
+    "Resampled",
+    "Supported",
+    "bootstrap",
+    "compare_logs",
+    "share_intervals",
+    "supported",
+    "usual_min_seen",
+]

@@ -6,12 +6,10 @@ shortest sequence of inputs and outputs that leads to it; or all states with its
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -25,6 +23,7 @@ from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.logs.traces import Trace
 from waypost.model import MDP, Target
+from waypost.processes import ChildError, spread
 from waypost.uncertainty.support import supported
 
 Match = Literal["history", "label"]
@@ -205,9 +204,21 @@ def _mapped(job: Any, resamples: int, workers: int | None) -> Iterator[Any]:
     if workers <= 1:
         yield from map(job, range(resamples))
         return
-    spawn = multiprocessing.get_context("spawn")  # forking a process with threads may hang
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_start, initargs=(job,)) as pool:
-        yield from pool.map(_run, range(resamples), chunksize=max(1, resamples // (8 * workers)))
+    try:
+        for answer in spread(__name__, "_answering", job, range(resamples), workers):
+            yield None if answer is None else np.array(answer, float)
+    except ChildError as error:
+        raise LogError(f"a resample broke down: {error.said or error.trouble}") from None
+
+
+def _answering(job: Any) -> Callable[[int], Any]:
+    """What a child process does with each number: the traces are handed to it once, not with every resample."""
+
+    def answer(number: int) -> Any:
+        found = job(number)
+        return None if found is None else found.tolist()
+
+    return answer
 
 
 def _counted(results: Iterator[Any], progress: Callable[[int], None] | None) -> Iterator[Any]:
@@ -215,19 +226,6 @@ def _counted(results: Iterator[Any], progress: Callable[[int], None] | None) -> 
         if progress is not None:
             progress(number)
         yield result
-
-
-def _start(job: Any) -> None:
-    """Hand the traces to a worker once, not with every resample."""
-    global _job  # noqa: PLW0603
-    _job = job
-
-
-def _run(number: int) -> Any:
-    return _job(number)
-
-
-_job: Any = None
 
 
 def _intervals(

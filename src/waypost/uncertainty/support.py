@@ -47,12 +47,22 @@ class Supported:
         """What was left out, and what the best would be with it; None where nothing was."""
         if not self.left_out:
             return None
-        rarest = ", ".join(f"{c.action!r} in {c.state!r} ({c.seen:,})" for c in self.left_out[:3])
+        rarest = ", ".join(f"{c.action!r} {_place(c.state)} ({c.seen:,})" for c in self.left_out[:3])
         more = f" and {len(self.left_out) - 3:,} more" if len(self.left_out) > 3 else ""
         told = f"choices seen fewer than {self.min_seen:,} times are not advised: {rarest}{more}"
         if otherwise - best < 0.0005:
             return told
         return f"{told}; with them the best strategies would reach {otherwise:.3f} instead of {best:.3f}"
+
+
+def _place(state: str) -> str:
+    """Say where a choice is: after what, where the state says whose turn it is.
+
+    >>> _place("q87: customer after offer"), _place("q3")
+    ("after 'offer'", "in 'q3'")
+    """
+    before = state.partition(" after ")[2]
+    return f"after {before!r}" if before else f"in {state!r}"
 
 
 def usual_min_seen(cases: int) -> int:

@@ -1,13 +1,11 @@
-"""Our side of a benchmark, in a process of its own, so that its memory is known: ``python -m ...our_child``.
+"""Our side of a benchmark, in a process of its own, so that its memory is known.
 
-A job comes in as JSON on standard input, the answer goes out as JSON on standard output. Every piece of work is done
-once before it is timed, with every kernel compiled; then as often as fits, and the best time counts.
+Every piece of work is done once before it is timed, with every kernel compiled; then as often as fits, and the best
+time counts.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -94,20 +92,14 @@ def first_steps(mdp: MDP, steps: int, target: str) -> list[str]:
     return path
 
 
-def main() -> None:
+def work(job: dict[str, Any]) -> dict[str, Any]:
     """Load the model, do the works one after the other, answer."""
-    job = json.load(sys.stdin)
     started = time.perf_counter()
     mdp = epidemic(job["epidemic"]) if "epidemic" in job else waypost.read_mdp(job["model"])
     reading = time.perf_counter() - started
-    answer = {
+    return {
         "reading": reading,
         "states": mdp.n_states,
         "transitions": int(mdp.transitions.nnz),
         "works": [do(mdp, work, job["enough"]) for work in job["works"]],
     }
-    sys.stdout.write(json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()

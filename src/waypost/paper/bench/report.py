@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from waypost.errors import require
-from waypost.formats.writing import write_bytes, write_text
+from waypost.formats.writing import write_files
 from waypost.paper.bench.rows import FIT_FROM, TOLERANCE, Growth, Row
 from waypost.report.plot import to_bytes
 
@@ -150,11 +150,15 @@ def plot(rows: Sequence[Row], growths: Sequence[Growth]) -> Any:
 
 
 def save(folder: Path, result: tuple[Sequence[Row], Sequence[Growth], Sequence[str], Mapping[str, str], str]) -> None:
-    """Write ``results.md``, ``results.json`` and ``times.svg``, each whole or not at all."""
+    """Write ``results.md``, ``results.json`` and ``times.svg``, all of them or none."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_bytes(folder / "times.svg", to_bytes(plot(result[0], result[1])))
-    write_text(folder / "results.json", as_json(*result))
-    write_text(folder / "results.md", markdown(*result) + "\n![times](times.svg)\n")
+    write_files(
+        {
+            folder / "times.svg": to_bytes(plot(result[0], result[1])),
+            folder / "results.json": as_json(*result).encode(),
+            folder / "results.md": (markdown(*result) + "\n![times](times.svg)\n").encode(),
+        }
+    )
 
 
 def _plot_cases(axis: Any, rows: Sequence[Row]) -> None:

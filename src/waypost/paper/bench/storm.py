@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
-import selectors
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from waypost.errors import WaypostError
 from waypost.paper.bench import storm_child
+from waypost.processes import Child, ChildError
 
 REACH = 'Pmax=? [F "target"]'
 
@@ -57,13 +52,14 @@ def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1) -
     while todo:
         done = 0
         job = {"model": str(model), "queries": [queries[q] for q in todo], "warm": REACH, "rounds": rounds}
-        with _child(job) as lines:
-            found.reading = next_answer(lines, 10 * limit + 60)["reading"]
-            next_answer(lines, limit + 60)  # the plain query that warms up
+        with Child(storm_child.__file__, "work") as child:
+            child.send(job)
+            found.reading = next_answer(child, 10 * limit + 60)["reading"]
+            next_answer(child, limit + 60)  # the plain query that warms up
             for _ in range(rounds):
                 for q in todo:
                     try:
-                        answer = next_answer(lines, limit)
+                        answer = next_answer(child, limit)
                     except TimeoutError:
                         break
                     found.seconds[q].append(answer["seconds"])
@@ -73,7 +69,7 @@ def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1) -
                     continue
                 break
             else:
-                found.megabytes = next_answer(lines, 60)["megabytes"]
+                found.megabytes = next_answer(child, 60)["megabytes"]
                 return found
         stuck = todo[done % len(todo)]
         found.unanswered.add(stuck)
@@ -88,34 +84,12 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-@contextmanager
-def _child(job: dict[str, Any]) -> Iterator[IO[bytes]]:
-    command = [sys.executable, "-I", storm_child.__file__]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
-    ) as child:
-        try:
-            if child.stdin is None or child.stdout is None:  # pragma: no cover - we asked for pipes
-                raise WaypostError("Storm's process has no pipes")
-            child.stdin.write(json.dumps(job).encode())
-            child.stdin.close()
-            yield child.stdout
-        finally:
-            child.kill()
-
-
-def next_answer(pipe: IO[bytes], limit: float) -> dict[str, Any]:
-    """Read one JSON line within `limit` seconds; `TimeoutError` if it does not come."""
-    deadline = time.monotonic() + limit
-    line = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while not line.endswith(b"\n"):
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise TimeoutError
-            part = pipe.readline()  # the child writes whole lines
-            if not part:
-                raise WaypostError("Storm broke down in the middle of a benchmark; run it again, or without Storm")
-            line += part
-    answer: dict[str, Any] = json.loads(line)
+def next_answer(child: Child, limit: float) -> dict[str, Any]:
+    """Receive one answer within `limit` seconds; `TimeoutError` if it does not come."""
+    try:
+        answer: dict[str, Any] = child.receive(limit)
+    except ChildError as error:
+        if error.trouble == "time":
+            raise TimeoutError from None
+        raise WaypostError("Storm broke down in the middle of a benchmark; run it again, or without Storm") from error
     return answer

@@ -1,14 +1,14 @@
 """Storm's side of a benchmark, in a process of its own, which its parent may end when a query does not come back.
 
-It knows stormpy and the standard library, nothing else, so that its memory is Storm's. A job comes in as JSON on
-standard input; out go JSON lines: one when the model is built, one per query, one at the end.
+It knows stormpy and the standard library, nothing else, so that its memory is Storm's. It answers when the model is
+built, after each query, and at the end.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,33 +24,22 @@ def peak_megabytes() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
 
 
-def say(**answer: Any) -> None:
-    """Send one line to the parent."""
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
-
-
-def main() -> None:
+def work(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Build the model, then answer one query after the other, as often as asked."""
     import stormpy
 
     stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
-    job = json.load(sys.stdin)
     started = time.perf_counter()
     model = stormpy.build_model_from_drn(job["model"])
-    say(reading=time.perf_counter() - started)
+    yield {"reading": time.perf_counter() - started}
     start = model.initial_states[0]
     formulas = [stormpy.parse_properties(query)[0] for query in job["queries"]]
     stormpy.model_checking(model, stormpy.parse_properties(job["warm"])[0], only_initial_states=True)
-    say(warm=True)
+    yield {"warm": True}
     for _ in range(job["rounds"]):
         for formula in formulas:
             started = time.perf_counter()
             result = stormpy.model_checking(model, formula, only_initial_states=True)
             seconds = time.perf_counter() - started
-            say(seconds=seconds, value=result.get_value(start))
-    say(megabytes=peak_megabytes())
-
-
-if __name__ == "__main__":
-    main()
+            yield {"seconds": seconds, "value": result.get_value(start)}
+    yield {"megabytes": peak_megabytes()}

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from waypost import processes
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.paper.bench import storm
 from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
 from waypost.paper.bench.rows import Row, Side
 from waypost.paper.bench.synthetic import Shape, synthetic
+from waypost.processes import ChildError
 
 SMALL = ("GrepS", "BPIC12", "BPIC17")
 SAMPLES = {"spotify1000": 10, "spotify10000": 6}  # states that Storm is asked about
@@ -233,14 +232,10 @@ def _ours(
     plan: Plan, job: dict[str, Any], name: str, titles: Sequence[str]
 ) -> tuple[list[Row], list[list[list[float]]]]:
     """Run the works of a job in a child; a row for each, and its numbers."""
-    command = [sys.executable, "-m", "waypost.paper.bench.our_child"]
-    done = subprocess.run(
-        command, input=json.dumps({**job, "enough": plan.enough}).encode(), capture_output=True, check=False
-    )
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise WaypostError(f"{name} broke down: {last[0]}")
-    answer = json.loads(done.stdout)
+    try:
+        answer = processes.run("waypost.paper.bench.our_child", "work", {**job, "enough": plan.enough})
+    except ChildError as error:
+        raise WaypostError(f"{name} broke down: {error.said or error.kind}") from None
     rows = [
         Row(
             name=name,

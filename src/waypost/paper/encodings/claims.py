@@ -157,10 +157,10 @@ def _encoded(
         return qp_star(product, sense, optimum=optimum)
     if encoding == "LP*":
         order = options.ordering or ("tight" if solver in (None, "highs") else "paper")
-        conserving = reach.conserving[0]
+        conserving = reach.conserving
         return lp_star(product, sense, optimum=optimum, conserving=conserving, ordering=order, big_m=options.big_m)
     if encoding == "LP-optimal":
-        return lp_optimal(product, sense, optimum=optimum, conserving=reach.conserving[0])
+        return lp_optimal(product, sense, optimum=optimum, conserving=reach.conserving)
     if encoding == "LP-all":
         return lp_all(product, sense)
     raise WaypostError(f"no encoding {encoding!r}; there are {', '.join(ENCODINGS)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waypost.formats.writing import write_text
 from waypost.paper.studies.accuracy import accuracy, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
@@ -69,7 +70,5 @@ def _conditions(outcome: Outcome) -> str:
 
 
 def _written(path: Path, text: str) -> Path:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_text(path, text)
     return path

@@ -1,0 +1,18 @@
+"""Agents explained: beside the best and beside each other, and networks too large for a table by abstraction."""
+
+from waypost.agents.abstraction import Abstraction, Fit, abstract_agent
+from waypost.agents.cells import Cells
+from waypost.agents.explaining import AgentExplanation, Difference, Fate, explain_agent
+from waypost.agents.networks import hidden_layer
+
+__all__ = [
+    "Abstraction",
+    "AgentExplanation",
+    "Cells",
+    "Difference",
+    "Fate",
+    "Fit",
+    "abstract_agent",
+    "explain_agent",
+    "hidden_layer",
+]

@@ -1,0 +1,98 @@
+"""Cells: what observations are called the same, by features somebody names or by clusters of rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from waypost.agents.networks import Vectors
+from waypost.errors import ArgumentError, require
+
+Space = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A name for every observation: a first name, split in two as often as it was needed.
+
+    Attributes
+    ----------
+    space
+        Rows of numbers in which near observations belong together: what a network computes, or what it sees.
+    features
+        First name of an observation; without it the nearest of the `centres`.
+    splits
+        By name, the two points of which the nearer one decides how the name goes on.
+    """
+
+    space: Space
+    features: Callable[[Any], Any] | None
+    centres: Vectors | None
+    mean: Vectors
+    scale: Vectors
+    splits: dict[str, Vectors] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, observations: Sequence[Any], *, space: Space, features: Callable[[Any], Any] | None, cells: int, seed: int
+    ) -> Cells:
+        """Cells fitted to observations."""
+        rows = _rows(space, observations)
+        mean, scale = rows.mean(axis=0), rows.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        centres = None if features is not None else clustered((rows - mean) / scale, cells, seed)
+        return cls(space, features, centres, mean, scale)
+
+    def vectors(self, observations: Sequence[Any]) -> Vectors:
+        """Rows of numbers, each column of spread 1."""
+        return (_rows(self.space, observations) - self.mean) / self.scale
+
+    def names(self, observations: Sequence[Any], vectors: Vectors | None = None) -> list[str]:
+        """Name of each observation."""
+        rows = self.vectors(observations) if vectors is None else vectors
+        if self.features is not None:
+            names = [str(self.features(seen)) for seen in observations]
+        else:
+            names = [f"cell=c{k + 1}" for k in _nearest(rows, self.centres).tolist()]
+        return [self._split(name, row) for name, row in zip(names, rows, strict=True)]
+
+    def _split(self, name: str, row: Vectors) -> str:
+        while name in self.splits:
+            name = f"{name}.{int(_nearest(row[None], self.splits[name])[0]) + 1}"
+        return name
+
+    def refined(self, name: str, members: Vectors, seed: int) -> Cells:
+        """The same with one cell cut in two; as it is if its members are all alike."""
+        if len(np.unique(members, axis=0)) < 2:
+            return self
+        return Cells(
+            self.space,
+            self.features,
+            self.centres,
+            self.mean,
+            self.scale,
+            {**self.splits, name: clustered(members, 2, seed)},
+        )
+
+
+def clustered(rows: Vectors, cells: int, seed: int) -> Vectors:
+    """(k, d) centres of at most `cells` clusters (k-means)."""
+    if cells < 1:
+        raise ArgumentError(f"cells is a number of clusters, not {cells}")
+    library = require("sklearn.cluster", "agents", "clustering what a network computes")
+    different = len(np.unique(rows[:10_000], axis=0))
+    chosen = np.random.default_rng(seed).permutation(len(rows))[:20_000]
+    found = library.KMeans(min(cells, different), n_init=4, random_state=seed).fit(rows[chosen])
+    return np.asarray(found.cluster_centers_, float)
+
+
+def _rows(space: Space, observations: Sequence[Any]) -> Vectors:
+    rows = np.asarray(space(np.stack([np.asarray(seen, float) for seen in observations])), float)
+    return rows.reshape(len(rows), -1)
+
+
+def _nearest(rows: Vectors, centres: Any) -> Any:
+    return np.argmin(((rows[:, None, :] - centres[None]) ** 2).sum(axis=2), axis=1)

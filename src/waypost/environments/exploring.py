@@ -1,0 +1,192 @@
+"""Small worlds without a table: every action is tried in every state.
+
+A world is put back to where it was before each try: from a copy, or, for Minigrid, by its own attributes.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from waypost.environments.ends import EnvironmentStep, EpisodeModel
+from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_labels, minigrid_state
+from waypost.errors import ArgumentError, FormatError, ModelError
+from waypost.model import MDP
+
+Outcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
+PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
+
+
+def explore(
+    env: Any,
+    *,
+    key: Callable[[Any], Hashable] | None = None,
+    actions: Sequence[str] | None = None,
+    seed: int | None = 0,
+    starts: int = 1,
+    samples: int = 200,
+    limit: int = 20_000,
+) -> MDP:
+    """Build an MDP by trying every action in every state of a small world, such as Minigrid's.
+
+    A step that draws no random number is taken once and is exact. One that does is tried `samples` times, and its
+    probabilities are the frequencies. How an episode ends is a state of its own, told apart by its reward; those with
+    the greatest one are the ``goal``. Limits on the length of an episode do not count.
+
+    Parameters
+    ----------
+    key
+        What tells two states apart, as text or any hashable value; by default Minigrid's agent, its load and the doors.
+        The first world found with a key stands for all that have it, so it must hold what the future depends on: in
+        Blackjack the dealer's hidden card too.
+    actions
+        Names of the actions; fewer than there are leave out the last ones.
+    seed
+        Of the reset, which also fixes the world.
+    starts
+        How many resets to begin from, with seeds from `seed` on: a state ``start`` leads to them as often as they came.
+    limit
+        Give up beyond this many states.
+
+    Examples
+    --------
+    >>> import gymnasium, minigrid
+    >>> explore(gymnasium.make("MiniGrid-Empty-5x5-v0"), actions=["left", "right", "forward"])
+    MDP(states=34, choices=98, transitions=98, initial='x=1, y=1, facing=right')
+    """
+    if starts < 1 or (starts > 1 and seed is None):
+        raise ArgumentError("starts is a number of resets, from 1 on; more than one need a seed to count from")
+    names = list(actions) if actions is not None else _action_names(env)
+    world = _bare(env)
+    own = key is None and world is env.unwrapped and is_minigrid(world)
+    env.reset(seed=seed)  # through its wrappers, which may set it up
+    memory: _Memory = MinigridMemory(world) if own else _Copies()
+    try:
+        walk = _Walk(memory, key or minigrid_state, len(names), samples, limit, np.random.default_rng(seed))
+        start = Counter(walk.begin(world))
+        for k in range(1, starts):
+            world.reset(seed=int(seed or 0) + k)
+            start.update(walk.begin(world))
+        walk.walk()
+    finally:
+        memory.close()
+    begin = {state: n / starts for state, n in start.items()}
+    mdp = EpisodeModel(walk.steps, [str(where) for where in walk.found], names, begin).mdp()
+    if not own:
+        return mdp
+    env.reset(seed=seed)
+    return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
+
+
+class _Memory(Protocol):
+    def save(self, world: Any) -> Any:
+        """What tells this moment of a world from others."""
+
+    def load(self, saved: Any) -> Any:
+        """World as it was saved, free to be changed."""
+
+    def close(self) -> None:
+        """Leave no trace."""
+
+
+class _Copies:
+    """Puts any world back by copying all of it."""
+
+    def save(self, world: Any) -> Any:
+        return copy.deepcopy(world)
+
+    def load(self, saved: Any) -> Any:
+        return copy.deepcopy(saved)
+
+    def close(self) -> None:
+        pass
+
+
+class _Walk:
+    """States found so far, in the order found, and the steps between them."""
+
+    def __init__(
+        self,
+        memory: _Memory,
+        tell: Callable[[Any], Hashable],
+        n_actions: int,
+        samples: int,
+        limit: int,
+        seeds: np.random.Generator,
+    ) -> None:
+        self.memory = memory
+        self.tell = tell
+        self.n_actions = n_actions
+        self.samples = samples
+        self.limit = limit
+        self.seeds = seeds
+        self.found: dict[Hashable, int] = {}
+        self.waiting: deque[tuple[int, Any]] = deque()  # states from which an episode goes on, with their worlds
+        self.alive: set[int] = set()
+        self.steps: list[EnvironmentStep] = []
+
+    def begin(self, world: Any) -> list[int]:
+        """Begin an episode here too."""
+        return [self._at(world, ended=False)]
+
+    def walk(self) -> None:
+        """Try everything everywhere."""
+        while self.waiting:
+            state, saved = self.waiting.popleft()
+            for action in range(self.n_actions):
+                outcomes = Counter(self._tries(saved, action))
+                total = sum(outcomes.values())
+                self.steps += [
+                    EnvironmentStep(state, action, to, n / total, reward, ended)
+                    for (to, reward, ended), n in outcomes.items()
+                ]
+
+    def _tries(self, saved: Any, action: int) -> Iterator[Outcome]:
+        """Once if no random number is drawn, else `samples` times with fresh seeds."""
+        for attempt in range(self.samples):
+            world = self.memory.load(saved)
+            inner = world.unwrapped
+            random = inner.np_random.bit_generator
+            if attempt:
+                random.state = np.random.default_rng(self.seeds.integers(2**63)).bit_generator.state
+            if hasattr(inner, "step_count"):
+                inner.step_count = 0  # the clock is no part of the state
+            before = copy.deepcopy(random.state)
+            _, reward, ended, _, _ = world.step(action)
+            sure = before == random.state
+            yield self._at(world, ended=bool(ended)), float(reward), bool(ended)
+            if sure:
+                return
+
+    def _at(self, world: Any, *, ended: bool) -> int:
+        where = self.tell(world)
+        state = self.found.setdefault(where, len(self.found))
+        if len(self.found) > self.limit:
+            raise ModelError(
+                f"the environment has more than {self.limit} states; pass a coarser key= or a larger limit="
+            )
+        if not ended and state not in self.alive:
+            self.alive.add(state)
+            self.waiting.append((state, self.memory.save(world)))
+        return state
+
+
+def _bare(env: Any) -> Any:
+    """Environment without the wrappers that change no step."""
+    while type(env).__name__ in PLAIN and env is not env.unwrapped:
+        env = env.env
+    return env
+
+
+def _action_names(env: Any) -> list[str]:
+    named = getattr(env.unwrapped, "actions", None)  # Minigrid has an enumeration
+    n = getattr(env.action_space, "n", None)
+    if n is None:
+        raise FormatError("only environments with finitely many actions can be explored")
+    return (
+        [action.name for action in named] if named is not None and len(list(named)) == n else [str(a) for a in range(n)]
+    )

@@ -1,0 +1,100 @@
+"""Minigrid worlds: what a state is called, what stands where, and how a world is put back to where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import FormatError
+from waypost.model import MDP
+
+FACING = ("right", "down", "left", "up")
+STILL = frozenset({"wall", "floor", "lava", "goal"})  # never changes, so it is no part of a state
+MARKED = frozenset({"lava", "key", "door", "ball", "box"})  # gets a label
+
+
+def is_minigrid(world: Any) -> bool:
+    """Whether a world is one of Minigrid's."""
+    return hasattr(world, "agent_pos") and hasattr(world, "grid") and hasattr(world, "carrying")
+
+
+def minigrid_state(env: Any) -> str:
+    """Name the state of a Minigrid world: the agent, what it carries, and the doors, keys and boxes that can change.
+
+    The walls are left out; they are the same everywhere.
+    """
+    world = env.unwrapped
+    if not is_minigrid(world):
+        raise FormatError(f"{type(world).__name__} is no Minigrid world; pass key=, a function that names its state")
+    x, y = world.agent_pos
+    parts = [f"x={int(x)}, y={int(y)}, facing={FACING[world.agent_dir]}"]
+    if world.carrying is not None:
+        parts.append(f"carrying={world.carrying.color}_{world.carrying.type}")
+    changing = [
+        (place % world.grid.width, place // world.grid.width, cell)
+        for place, cell in enumerate(world.grid.grid)
+        if cell is not None and cell.type not in STILL
+    ]
+    for column, row, cell in sorted(changing, key=lambda found: found[:2]):
+        kind = cell.type
+        if kind == "door":
+            kind = "open" if cell.is_open else "locked" if cell.is_locked else "closed"
+        parts.append(f"at_{column}_{row}={cell.color}_{kind}")
+    return ", ".join(parts)
+
+
+def minigrid_labels(world: Any, mdp: MDP) -> dict[str, NDArray[np.bool_]]:
+    """What stands on the fields when an episode begins, as labels of the states whose agent is there.
+
+    A key stands where it lay at the beginning. Walls have no states: a field of the picture without any is one.
+    """
+    columns = mdp.variables
+    if "x" not in columns or "y" not in columns:
+        return {}
+    x, y = columns["x"], columns["y"]
+    labels: dict[str, NDArray[np.bool_]] = {}
+    for place, cell in enumerate(world.grid.grid):
+        if cell is not None and cell.type in MARKED:
+            here = (x.values == place % world.grid.width) & (y.values == place // world.grid.width)
+            labels[cell.type] = labels.get(cell.type, np.zeros(mdp.n_states, bool)) | (here & x.defined & y.defined)
+    return {name: mask for name, mask in labels.items() if mask.any()}
+
+
+class MinigridMemory:
+    """Puts one Minigrid world back to where it was, in place of copying it for every step.
+
+    Saved are the attributes of the world, which of its objects stands on which field, and the attributes of those
+    objects that can change. Observations are not made: nobody looks at them while a world is explored.
+    """
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        self.world.gen_obs = dict
+
+    def save(self, world: Any) -> tuple[Any, ...]:
+        """What tells this moment from others."""
+        cells = list(world.grid.grid)
+        return dict(vars(world)), cells, [(thing, dict(vars(thing))) for thing in _things(world.carrying, *cells)]
+
+    def load(self, saved: tuple[Any, ...]) -> Any:
+        """The world as it was."""
+        attributes, cells, things = saved
+        vars(self.world).update(attributes)
+        self.world.grid.grid[:] = cells
+        for thing, had in things:
+            vars(thing).update(had)
+        return self.world
+
+    def close(self) -> None:
+        """Let the world look around again."""
+        del self.world.gen_obs
+
+
+def _things(*cells: Any) -> Iterator[Any]:
+    for cell in cells:
+        if cell is not None and cell.type not in STILL:
+            yield cell
+            yield from _things(cell.contains)

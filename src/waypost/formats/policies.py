@@ -1,0 +1,250 @@
+"""What agents bring, as strategies: tables of values or probabilities, numbers of actions, functions, ``predict``.
+
+States and actions may be meant by number: state `s` is the environment's state `s`, action `a` its choice `a`, as in
+models made by `from_gymnasium`, `explore` and `from_tensor`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.errors import StrategyError, WaypostError, unknown_name
+from waypost.model import MDP, Strategy
+
+TableOf = Literal["values", "probabilities"]
+Observe = Callable[[int], Any]
+SUM_TOLERANCE = 1e-6  # networks count in few digits
+
+
+def strategy_from_function(mdp: MDP, choose: Callable[[Any], Any], *, observe: Observe | None = None) -> Strategy:
+    """Ask a function what to do in every state that has a choice: an action, or a distribution over actions.
+
+    It is given the name of the state, or what `observe` makes of its number, and answers with the name or number of an
+    action, with ``{action: probability}``, or with one probability per action.
+
+    >>> from waypost.cases import loan
+    >>> careful = strategy_from_function(loan(), lambda state: {"s0": "Consult", "Error": "Quit"}.get(state) or
+    ...     ("Submit" if state == "Rework" else "Apply"))
+    >>> careful.to_dict()["Rework"]
+    {'Submit': 1.0}
+    """
+    said = {}
+    for s in _several(mdp).tolist():
+        given = mdp.states[s] if observe is None else observe(s)
+        try:
+            said[s] = choose(given)
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
+            if isinstance(error, WaypostError) or observe is not None:
+                raise
+            raise StrategyError(
+                f"the function does not take the state name {given!r} ({type(error).__name__}: {error}); if it expects "
+                "something else pass observe=, for example observe=lambda s: s for the state's number"
+            ) from error
+    return strategy_from_mapping(mdp, said)
+
+
+def strategy_from_mapping(mdp: MDP, given: Mapping[Any, Any]) -> Strategy:
+    """Read ``{state: action or {action: probability}}``, states and actions by name or by number.
+
+    >>> mdp = MDP.from_dict({"s": {"wait": "s", "go": "t"}, "t": {}}, initial="s")
+    >>> strategy_from_mapping(mdp, {0: 1}).to_dict()["s"]
+    {'go': 1.0}
+    """
+    if not all(isinstance(state, str) and isinstance(taken, str | Mapping) for state, taken in given.items()):
+        given = {_state_name(mdp, state): taken for state, taken in given.items()}
+        given = {name: _taken(mdp, mdp.state(name), taken) for name, taken in given.items()}
+    return Strategy.from_dict(mdp, given)
+
+
+def strategy_from_table(mdp: MDP, table: NDArray[Any], *, of: TableOf | None = None) -> Strategy:
+    """Read a table with one row per state: its values or probabilities, one column per action, or its action's number.
+
+    Rows that all sum to 1 are probabilities, others are values, of which the greatest is taken. Where only most of
+    them sum to 1, `of` must say what they are.
+
+    >>> mdp = MDP.from_dict({"s": {"wait": "s", "go": "t"}, "t": {}}, initial="s")
+    >>> strategy_from_table(mdp, np.array([[0.3, 0.7], [0.5, 0.5]])).to_dict()["s"]
+    {'wait': 0.3, 'go': 0.7}
+    >>> strategy_from_table(mdp, np.array([[0.3, 0.7], [0.5, 0.5]]), of="values").to_dict()["s"]
+    {'go': 1.0}
+    >>> strategy_from_table(mdp, np.array([1, 0])).to_dict()["s"]
+    {'go': 1.0}
+    """
+    if table.ndim == 1 and table.dtype.kind in "iu":
+        return _from_numbers(mdp, table)
+    if table.ndim != 2 or table.dtype.kind not in "iufb" or np.isnan(table).any():
+        raise StrategyError(
+            "a Q-table has one row per state and one column per action, all numbers; "
+            "a policy may also be one whole number per state, its action"
+        )
+    if of not in (None, "values", "probabilities"):
+        raise StrategyError(f"a table is of 'values' or of 'probabilities', not of {of!r}")
+    rows = _rows(mdp, table.astype(float))
+    return (strategy_from_q_table if (of or _meant(rows)) == "values" else _from_probabilities)(mdp, table)
+
+
+def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
+    """Take the action of the greatest value in every state; the first of equals.
+
+    Row `s` belongs to state `s`, column `a` to its choice `a`, as in models made by `from_gymnasium` and `from_tensor`.
+
+    >>> mdp = MDP.from_dict({"s": {"wait": "s", "go": "t"}, "t": {}}, initial="s")
+    >>> strategy_from_q_table(mdp, np.array([[0.1, 0.9], [0, 0]])).to_dict()["s"]
+    {'go': 1.0}
+    """
+    choice = mdp.first_choice[:-1].copy()
+    choice[_several(mdp)] += np.argmax(_rows(mdp, np.asarray(values, float)), axis=1)
+    return Strategy.deterministic_of(mdp, choice)
+
+
+def strategy_from_agent(
+    mdp: MDP, agent: Any, *, deterministic: bool = True, observe: Observe | None = None
+) -> Strategy:
+    """Ask an agent with ``predict``, as stable-baselines3 has it, in every state with a choice.
+
+    It is given the states' numbers, all at once if it can, or what `observe` makes of a number: for one trained on
+    one-hot vectors ``observe=lambda s: np.eye(16)[s]``. With ``deterministic=False``, a policy that draws its actions
+    gives their probabilities.
+    """
+    several = _several(mdp)
+    seen: Any = several if observe is None else np.stack([np.asarray(observe(s)) for s in several.tolist()])
+    if not deterministic:
+        return _drawn(mdp, agent, several, seen)
+    return Strategy.deterministic_of(
+        mdp, _numbered(mdp, several, _predicted(agent, seen, observed=observe is not None))
+    )
+
+
+def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.int64]:
+    """(k,) numbers of the actions: all at once, or one by one for an agent that takes one observation at a time."""
+    try:
+        together = np.asarray(_answer(agent, seen))
+        if together.size == len(seen):
+            return together.reshape(-1).astype(np.int64)
+    except Exception:  # noqa: BLE001, S110  anything may go wrong in there; one at a time tells what
+        pass
+    try:
+        return np.array([int(np.asarray(_answer(agent, one)).reshape(-1)[0]) for one in seen], np.int64)
+    except Exception as error:
+        what = "what observe= makes of a state" if observed else "the number of a state"
+        raise StrategyError(
+            f"the agent does not take {what} ({type(error).__name__}: {str(error)[:200]}); pass observe=, a function "
+            "from state numbers to what the agent sees, such as observe=lambda s: np.eye(16)[s] for one-hot vectors"
+        ) from error
+
+
+def _answer(agent: Any, seen: Any) -> Any:
+    """What ``predict`` says, with or without `deterministic`, alone or before the state of a recurrent network."""
+    try:
+        said = agent.predict(seen, deterministic=True)
+    except TypeError:
+        said = agent.predict(seen)
+    return said[0] if isinstance(said, tuple) else said
+
+
+def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: NDArray[Any]) -> Strategy:
+    policy: Any = getattr(agent, "policy", None)
+    if not hasattr(policy, "get_distribution"):
+        raise StrategyError("this agent has no distribution over actions; use deterministic=True")
+    tensor = policy.obs_to_tensor(seen)[0]
+    odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
+    return strategy_from_mapping(mdp, dict(zip(several.tolist(), odds, strict=True)))
+
+
+def _several(mdp: MDP) -> NDArray[np.int64]:
+    """States with a choice."""
+    return np.flatnonzero(np.diff(mdp.first_choice) > 1)
+
+
+def _rows(mdp: MDP, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(k, a) the rows of the states with a choice, if they fit."""
+    several = _several(mdp)
+    for s in several.tolist():
+        owned = mdp.first_choice[s + 1] - mdp.first_choice[s]
+        if s >= len(table) or owned != table.shape[1]:
+            raise StrategyError(
+                f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
+                f"{owned} actions"
+            )
+    return table[several]
+
+
+def _meant(rows: NDArray[np.float64]) -> TableOf:
+    """Whether rows are values or probabilities, where they tell."""
+    sums = (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE) & (rows >= 0).all(axis=1)
+    if sums.all():
+        return "probabilities"
+    told = sums & (np.count_nonzero(rows, axis=1) > 1)  # a lone 1 means the same either way
+    if 2 * told.sum() > np.count_nonzero(rows.any(axis=1)):
+        raise StrategyError(
+            f"{sums.sum()} of the {len(rows)} rows of states with a choice sum to 1, as probabilities do, the others "
+            "do not; say what they are: table='values' or table='probabilities'"
+        )
+    return "values"
+
+
+def _from_probabilities(mdp: MDP, table: NDArray[Any]) -> Strategy:
+    rows = _rows(mdp, np.asarray(table, float))
+    return strategy_from_mapping(mdp, dict(zip(_several(mdp).tolist(), rows, strict=True)))
+
+
+def _from_numbers(mdp: MDP, numbers: NDArray[Any]) -> Strategy:
+    several = _several(mdp)
+    if len(several) and several[-1] >= len(numbers):
+        s = int(several[-1])
+        raise StrategyError(
+            f"the policy has {len(numbers)} actions, one per state; state {mdp.states[s]!r} is number {s} and has none"
+        )
+    return Strategy.deterministic_of(mdp, _numbered(mdp, several, numbers[several]))
+
+
+def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Give the choices that action numbers mean in states that have several."""
+    choice = mdp.first_choice[:-1].copy()
+    for s, number in zip(states.tolist(), numbers.tolist(), strict=True):
+        if not 0 <= number < mdp.first_choice[s + 1] - mdp.first_choice[s]:
+            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
+        choice[s] += int(number)
+    return choice
+
+
+def _state_name(mdp: MDP, state: Any) -> str:
+    """Name of a state given by name, by number, or by what its name was made of."""
+    if isinstance(state, int | np.integer) and not isinstance(state, bool) and mdp.find(str(state)) is None:
+        if not 0 <= state < mdp.n_states:
+            raise StrategyError(f"the strategy speaks of state number {state}, the model has {mdp.n_states}")
+        return mdp.states[int(state)]
+    if mdp.find(str(state)) is None:
+        raise unknown_name("state", str(state), mdp.states)
+    return str(state)
+
+
+def _taken(mdp: MDP, s: int, taken: Any) -> Any:
+    """An action, or a distribution over actions, by name."""
+    names = mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]
+    if isinstance(taken, np.ndarray | list | tuple) and np.ndim(taken) == 1 and len(taken) > 1:
+        odds = np.asarray(taken, float)
+        if len(odds) != len(names):
+            raise StrategyError(
+                f"{len(odds)} probabilities for state {mdp.states[s]!r}, which has {len(names)} actions"
+            )
+        total = odds.sum()
+        odds = odds / total if abs(total - 1) <= SUM_TOLERANCE else odds  # else let the checks say what is wrong
+        return {name: float(p) for name, p in zip(names, odds, strict=True) if p}
+    if isinstance(taken, Mapping):
+        return {_action_name(mdp, s, action): p for action, p in taken.items()}
+    return _action_name(mdp, s, taken)
+
+
+def _action_name(mdp: MDP, s: int, action: Any) -> str:
+    names = mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]
+    number = action.item() if isinstance(action, np.generic | np.ndarray) and np.size(action) == 1 else action
+    if isinstance(number, int) and not isinstance(number, bool) and str(number) not in names:
+        if not 0 <= number < len(names):
+            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
+        return names[number]
+    return str(number)

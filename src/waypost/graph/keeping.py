@@ -1,0 +1,56 @@
+"""Machine code kept on disk, where a disk that is full, read-only or damaged is no reason to stop.
+
+numba keeps what it compiled beside the module or in the user's cache. Whatever goes wrong there means that a kernel is
+compiled again; and since damaged machine code may do anything, each file begins with its checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def keep_carefully(dispatcher: Any) -> None:
+    """Make a compiled function's cache on disk a convenience that cannot fail."""
+    from numba.core.caching import IndexDataCacheFile
+
+    class Checked(IndexDataCacheFile):  # type: ignore[misc]
+        """Files of a cache, each checked before it is believed."""
+
+        def _load_index(self) -> Any:
+            try:
+                return super()._load_index()
+            except Exception:  # noqa: BLE001 - a damaged pickle may raise anything
+                return {}
+
+        def _save_data(self, name: str, data: Any) -> None:
+            content = self._dump(data)
+            with self._open_for_write(self._data_path(name)) as file:
+                file.write(hashlib.sha256(content).digest() + content)
+
+        def _load_data(self, name: str) -> Any:
+            found = Path(self._data_path(name)).read_bytes()
+            if hashlib.sha256(found[32:]).digest() != found[:32]:
+                raise OSError("damaged")  # which means: not there
+            return pickle.loads(found[32:])  # noqa: S301 - the user's own cache, as we wrote it
+
+    cache = dispatcher._cache  # noqa: SLF001 - numba has no other way in
+    old = cache._cache_file  # noqa: SLF001
+    new = Checked.__new__(Checked)
+    new.__dict__.update(old.__dict__)
+    cache._cache_file = new  # noqa: SLF001
+    cache.load_overload = _or_none(cache.load_overload)
+    cache.save_overload = _or_none(cache.save_overload)
+
+
+def _or_none(step: Callable[..., Any]) -> Callable[..., Any]:
+    def careful(*args: Any) -> Any:
+        try:
+            return step(*args)
+        except Exception:  # noqa: BLE001 - no room, no right, or something unreadable: compile it again
+            return None
+
+    return careful

@@ -1,0 +1,114 @@
+"""Deep agents by abstraction: cells, the check of the fit, and refinement where it fails."""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+import pytest
+
+from waypost import explain, reachability, state_importance
+from waypost.agents import abstract_agent, hidden_layer
+from waypost.environments import record
+from waypost.errors import WaypostError
+
+gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("sklearn")
+
+
+class Corridor(gymnasium.Env):
+    """Three fields to walk; a hidden coin, tossed at the start and seen all along, decides how the last one ends."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(-10, 10, (2,))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.at, self.coin = 0, int(self.np_random.random() < 0.5)
+        return self._seen(), {}
+
+    def _seen(self):
+        return np.array([self.at + 0.01 * self.np_random.random(), 3.0 * self.coin])
+
+    def step(self, action):  # noqa: ARG002
+        self.at += 1
+        over = self.at == 3 or (self.at == 1 and self.coin == 0 and self.np_random.random() < 0.4)
+        won = self.at == 3 and self.np_random.random() < (0.9 if self.coin else 0.2)
+        return self._seen(), float(won), over, False, {}
+
+
+def played(episodes=800, **options):
+    return record(Corridor(), lambda seen: int(seen[1] > 1), episodes=episodes, seed=1, **options)
+
+
+def test_cells_that_are_the_states_fit():
+    """Law: where cells are what the future depends on, the chain predicts held-out episodes up to chance."""
+    found = abstract_agent(played(), cells=6)
+    assert found.fit.fits
+    assert found.tried[0][1] <= found.fit.error + found.fit.chance
+    true = 0.5 * 0.9 + 0.5 * 0.6 * 0.2
+    assert reachability(found.mdp, target="positive", optimum="max")[found.mdp.initial] == pytest.approx(true, abs=0.07)
+    assert found.support["start"] == 0
+    assert sum(len(seen) for seen in found.members.values()) == sum(
+        n for name, n in found.support.items() if name.startswith("cell")
+    )
+
+
+def test_the_error_is_the_greatest_distance_of_prediction_and_share():
+    """Law: the curves are those of a chain worked out by hand."""
+    found = abstract_agent(played(), features=lambda seen: f"at={int(seen[0])}", most=1)
+    strategy, mdp = found.strategy, found.mdp
+    chain = np.zeros((mdp.n_states, mdp.n_states))
+    for c in range(mdp.n_choices):
+        chain[mdp.choice_state[c]] += strategy.modes[0][c] * mdp.transitions.toarray()[c]
+    now = np.eye(mdp.n_states)[mdp.initial] @ chain
+    for t in range(4):
+        assert found.fit.predicted["positive"][t] == pytest.approx(now[mdp.state("positive")])
+        now = now @ chain
+    worst = max(np.abs(found.fit.predicted[o] - found.fit.observed[o]).max() for o in found.fit.observed)
+    assert found.fit.error == pytest.approx(worst)
+    assert sum(curve[-1] for curve in found.fit.observed.values()) == pytest.approx(1)
+
+
+def test_a_cell_that_hides_what_matters_is_cut():
+    """Law: a name that hides the coin is cut until success is predicted where it is decided."""
+    blind = abstract_agent(played(), features=lambda seen: "corridor", most=1)  # noqa: ARG005
+    assert not blind.fit.fits
+    cut = abstract_agent(played(), features=lambda seen: "corridor", most=16)  # noqa: ARG005
+    assert len(cut.tried) > 1
+    assert cut.fit.error < blind.fit.error
+    assert all(name.startswith("corridor") for name in cut.members)
+    assert "height" in next(iter(cut.describe(["place", "height"]).values()))
+
+
+def test_a_limit_is_a_clock_and_no_step_of_the_world():
+    """Law: who is still there at the limit has the outcome of the limit, with the chance of getting there."""
+    cut_off = played(max_steps=2)
+    found = abstract_agent(cut_off, outcome=lambda end: "there" if not end.terminated else "gone", cells=6)
+    assert reachability(found.mdp, target="there", optimum="max")[found.mdp.initial] == pytest.approx(0.8, abs=0.07)
+    assert found.fit.fits
+    assert "step" in found.mdp.variables
+    told = state_importance(found.mdp, target="there", scope=found.strategy)
+    assert told["start, step=0"].lower == 1
+    assert explain(found.mdp, target="there", scope=found.strategy).reachability.upper <= 1
+
+
+def test_too_few_episodes_and_ambiguous_limits_say_so():
+    with pytest.raises(WaypostError, match="play more"):
+        abstract_agent(played(5))
+    turns = cycle("ab")
+    with pytest.raises(WaypostError, match="call them the same"):
+        abstract_agent(played(40, max_steps=1), outcome=lambda _: next(turns))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["PPO", "DQN"])
+def test_the_hidden_layer_of_a_network_is_a_space(kind):
+    sb3 = pytest.importorskip("stable_baselines3")
+    agent = getattr(sb3, kind)(
+        "MlpPolicy", gymnasium.make("CartPole-v1"), policy_kwargs={"net_arch": [7]}, device="cpu"
+    )
+    rows = hidden_layer(agent)(np.zeros((5, 4), np.float32))
+    assert rows.shape == (5, 7)
+    with pytest.raises(WaypostError, match="no hidden layer"):
+        hidden_layer(object())

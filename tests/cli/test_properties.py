@@ -1,0 +1,62 @@
+"""``waypost explain --prop``: a property says what to reach."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from waypost.cli import cli
+from waypost.errors import WaypostError
+from waypost.formats import write_mdp
+from waypost.model import MDP
+
+LINE = MDP.from_dict(
+    {
+        "a": {"left": {"b": "1/2", "trap": "1/2"}, "right": {"c": 1}},
+        "b": {"go": {"won": 1}},
+        "c": {"go": {"won": "1/4", "a": "3/4"}},
+        "trap": {"out": {"won": 1}},
+        "won": {},
+    },
+    initial="a",
+    labels={"won": ["won"], "trapped": ["trap"]},
+)
+
+
+@pytest.fixture
+def model(tmp_path):
+    write_mdp(LINE, tmp_path / "line.drn")
+    return str(tmp_path / "line.drn")
+
+
+def answer(*words):
+    done = CliRunner().invoke(cli, ["explain", *words, "--format", "json"], catch_exceptions=True)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("prop", "greatest"),
+    [
+        ('Pmax=? [ F "won" ]', 1.0),
+        ('Pmax=? [ !"trapped" U "won" ]', 1.0),
+        ('Pmax=? [ F<=2 "won" ]', 1.0),
+        ('Pmax=? [ !"trapped" U<=2 "won" ]', 0.5),
+    ],
+)
+def test_until_and_step_bounds_change_what_can_be_reached(model, prop, greatest):
+    """Avoided states end a run, and steps are counted by the states."""
+    assert answer(model, "--prop", prop)["reachability"]["max"] == pytest.approx(greatest)
+
+
+def test_a_property_and_a_target_are_one_too_many(model):
+    with pytest.raises(WaypostError, match="leave --target"):
+        answer(model, "--prop", 'Pmax=? [ F "won" ]', "--target", "won")
+
+
+def test_other_kinds_of_property_are_refused_by_their_name(model):
+    with pytest.raises(WaypostError, match=r"(?i)reward"):
+        answer(model, "--prop", 'R{"steps"}max=? [ F "won" ]')

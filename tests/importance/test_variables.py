@@ -1,0 +1,110 @@
+"""Importance by variable: single values, thresholds, and conjunctions that say more than their parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import oracles
+from strategies import mdps
+from waypost import MDP
+from waypost.errors import WaypostError
+from waypost.importance.variables import by_variable
+from waypost.model.valuations import Variable
+
+
+def passing_any(mdp, target, states, scope):
+    """Bounds of passing any of some states, by enumeration of what is done before and after."""
+    goal = {int(t): Fraction(1) for t in np.flatnonzero(target)}
+    rest = {t: one for t, one in goal.items() if not states[t]}
+    everywhere = oracles.strategies(mdp)
+    after = [oracles.expected(chain, goal) for chain in everywhere]
+    pairs = set()
+    for chain in everywhere:
+        for value in after:
+            via = {int(s): value[s] for s in np.flatnonzero(states)}
+            through = oracles.expected(chain, {**dict.fromkeys(rest, Fraction(0)), **via})[mdp.initial]
+            around = oracles.expected(chain, {**rest, **dict.fromkeys(via, Fraction(0))})[mdp.initial]
+            pairs.add((through + around, through))
+    best = max(total for total, _ in pairs)
+    shares = [via / total for total, via in pairs if total > 0 and (scope == "all" or total == best)]
+    return min(shares), max(shares)
+
+
+@pytest.mark.parametrize("scope", ["all", "optimal"])
+@given(mdps(max_strategies=12), st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_predicate_is_as_important_as_enumeration_finds(scope, mdp, data):
+    """Law: importance of a predicate is that of passing any state, before the target, in which it holds."""
+    target = mdp.where("goal")
+    goal = {int(t): Fraction(1) for t in np.flatnonzero(target)}
+    assume(any(oracles.expected(chain, goal)[mdp.initial] for chain in oracles.strategies(mdp)))
+    columns = {
+        name: Variable.of(data.draw(st.lists(st.integers(0, 2), min_size=mdp.n_states, max_size=mdp.n_states)))
+        for name in ("x", "y")
+    }
+    named = replace(mdp, valuations=columns)
+    found = by_variable(named, target="goal", scope=scope, exact=True)
+    for predicate in found.predicates:
+        assert predicate.mask.tolist() == named.where(predicate.text).tolist()
+        assert tuple(predicate.bounds) == passing_any(mdp, target, predicate.mask & ~target, scope)
+
+
+def test_the_key_is_what_a_locked_door_needs():
+    """Law: carrying the key and opening the door are indispensable; so is doing both at once."""
+    gymnasium = pytest.importorskip("gymnasium")
+    pytest.importorskip("minigrid")
+    from waypost.environments import explore
+
+    mdp = explore(gymnasium.make("MiniGrid-DoorKey-5x5-v0"))
+    found = by_variable(mdp, target="goal", scope="all")
+    kinds = {predicate.text: predicate.kind.value for predicate in found.predicates}
+    door = next(x for x, v in mdp.variables.items() if v.words and "yellow_open" in v.words)
+    assert kinds["carrying=yellow_key"] == kinds[f"{door}=yellow_open"] == "indispensable"
+    assert kinds[f"{door}=yellow_closed"] == "optional"
+    assert kinds[f"{door}=yellow_open & carrying=yellow_key"] == "indispensable"
+    assert "  carrying=yellow_key" in found.summary()
+    assert found.to_frame().loc["carrying=yellow_key", "lower"] == 1
+
+
+def test_thresholds_and_conjunctions_appear_where_they_say_more():
+    """Law: x jumps from 0 over 1 or 2; nobody gets around x>=1, each value can be avoided."""
+    mdp = MDP.from_dict(
+        {
+            "x=0, y=0": {"short": "x=1, y=0", "long": "x=2, y=0"},
+            "x=1, y=0": {"up": "x=1, y=1", "on": "x=3, y=1"},
+            "x=2, y=0": {"on": "x=3, y=1"},
+            "x=1, y=1": {},
+            "x=3, y=1": {"end": "x=4, y=1"},
+            "x=4, y=1": {},
+        },
+        initial="x=0, y=0",
+    )
+    kinds = {p.text: p.kind.value for p in by_variable(mdp, target="x=4", scope="all").predicates}
+    assert kinds == {
+        "y=1": "indispensable",
+        "x=3": "indispensable",
+        "x=1": "optional",
+        "x=2": "optional",
+        "x=1 & y=1": "detrimental",
+    }
+    jump = MDP.from_dict(
+        {"x=0": {"short": "x=1", "long": "x=2"}, "x=1": {"on": "x=9"}, "x=2": {"on": "x=9"}, "x=9": {}}, initial="x=0"
+    )
+    assert by_variable(jump, target="x=9", scope="all")["x>=1"].lower == 1
+
+
+def test_a_model_without_variables_says_how_to_name_them():
+    mdp = MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a")
+    with pytest.raises(WaypostError, match="name them like"):
+        by_variable(mdp, target="b", scope="all")
+    named = MDP.from_dict({"x=0": {"go": "x=1"}, "x=1": {}}, initial="x=0")
+    with pytest.raises(WaypostError, match="holds at the start"):
+        by_variable(named, target="x=1", scope="all")["x=0"]
+    with pytest.raises(WaypostError, match="at least one part"):
+        by_variable(named, target="x=1", scope="all", length=0)

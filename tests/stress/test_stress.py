@@ -1,0 +1,97 @@
+"""No bound off by more than 1e-9, none wrong by a zero or one, none refused: floats beside fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import waypost
+from stress.comparison import Tally, compare, run
+from stress.models import KINDS, heads, shuffled
+from waypost.model import MDP
+
+
+def flawless(tally: Tally) -> bool:
+    """Whether nothing failed; pytest shows what did."""
+    assert tally.bounds > 0
+    assert tally.where == []
+    return True
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_models_of_every_kind_equal_fractions(kind):
+    """In every way of asking."""
+    assert flawless(run(kind, range(1000, 1002)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_models_of_every_kind_equal_fractions(kind, part):
+    """Seeds ``100 part`` to ``100 part + 5``."""
+    assert flawless(run(kind, range(100 * part, 100 * part + 6)))
+
+
+def test_a_long_series_of_heads_may_be_waited_for():
+    """49 heads in a row, or the quick way: half of the wins pass the medal at least, and all of them at most."""
+    for n in (44, 49, 55):
+        for seed in range(2):
+            mdp = shuffled(np.random.default_rng(seed), heads(n), "h0")
+            for scope in ("all", "optimal"):
+                together = waypost.state_importance(mdp, target="goal", scope=scope)["medal"]
+                alone = waypost.state_importance(mdp, target="goal", scope=scope, states="medal")["medal"]
+                group = waypost.group_importance(mdp, target="goal", scope=scope, groups={"m": ["medal"]})["m"]
+                assert together == alone == group == waypost.Bounds(0.5, 1.0)
+
+
+def test_redundant_parts_are_told_apart():
+    """One part fails with 1e-12, the other with 4e-12: the best strategy takes the first, the second costs something."""
+    for small in (Fraction(1, 10**12), Fraction(1, 10**18)):
+        steps = {"start": {"first": {"a": Fraction(1)}, "second": {"b": Fraction(1)}}, "goal": {}, "trap": {}}
+        steps["a"] = {"run": {"goal": 1 - small, "trap": small}}
+        steps["b"] = {"run": {"goal": 1 - 4 * small, "trap": 4 * small}}
+        mdp = MDP.from_dict(steps, initial="start")
+        found = waypost.state_importance(mdp, target="goal", scope="optimal")
+        assert found["a"] == waypost.Bounds(1.0, 1.0)
+        assert found["b"] == waypost.Bounds(0.0, 0.0)
+        path = waypost.path_importance(mdp, path=["start", "second", "b"], target="goal", scope="optimal")
+        assert path.reachability_following < path.reachability
+
+
+def test_a_loop_that_is_hardly_ever_left_is_seen_through():
+    """A loop left once in 1e7 steps, in a component whose first state leaves quickly; in every order of the states."""
+    rare = Fraction(1, 10**7)
+    steps = {
+        "q": {"on": {"x": Fraction(1, 2), "goal": Fraction(1, 4), "trap": Fraction(1, 4)}},
+        "x": {"stay": {"y": 1 - rare, "goal": rare}, "back": {"q": Fraction(1)}},
+        "y": {"stay": {"x": 1 - rare / 3, "trap": rare / 3}, "back": {"q": Fraction(1)}},
+        "goal": {},
+        "trap": {},
+    }
+    tally = Tally()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
+    assert flawless(tally)
+
+
+def test_a_target_that_is_hardly_ever_met_keeps_its_ratios():
+    """p* below 1e-162: products of two such numbers vanish, ratios do not."""
+    tiny = Fraction(1, 10**83)
+    steps = {
+        "q": {"a": {"x": tiny, "trap": 1 - tiny}, "b": {"y": tiny / 2, "trap": 1 - tiny / 2}},
+        "x": {"on": {"s": tiny * Fraction(4, 5), "goal": tiny / 5, "trap": 1 - tiny}},
+        "y": {"on": {"s": tiny / 2, "goal": tiny / 2, "trap": 1 - tiny}},
+        "s": {"on": {"goal": Fraction(1)}},
+        "goal": {},
+        "trap": {},
+    }
+    tally = Tally()
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
+    assert flawless(tally)
+    alone = waypost.state_importance(MDP.from_dict(steps, initial="q"), target="goal", scope="all", states="s")["s"]
+    assert alone.upper == pytest.approx(0.8, rel=1e-12)
