@@ -19,6 +19,7 @@ from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.wording import SCOPE_TITLES, printable, span
 
 TEAL, RED, WHITE, GOLD = "#2a9d8f", "#c8102e", "#ffffff", "#f4c430"
+FILLS = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}
 TILE = {"edgecolor": "#4a5057", "linewidth": 0.8}
 
 
@@ -94,9 +95,7 @@ def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tupl
     for y in range(frame[2], frame[3] + 1):
         for x in range(frame[0], frame[1] + 1):
             mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
-            fill = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}.get(
-                mark, "#14171a"
-            )
+            fill = FILLS.get(mark, "#14171a")
             axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
             if mark == "lava":
                 across = np.linspace(x - 0.38, x + 0.38, 30)
