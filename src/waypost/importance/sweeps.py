@@ -132,7 +132,7 @@ class _Sweep:
             return np.full(len(states), np.nan)
         gain, loss = found.T
         if absolute:
-            return gain if kind == MOST_VIA else loss
+            return np.asarray(gain if kind == MOST_VIA else loss)
         if kind == MOST_VIA:
             return np.asarray(gain / question.best)
         if kind == MOST_AROUND:
@@ -146,7 +146,7 @@ class _Sweep:
         weight = reach.min.values if kind in (LOWEST, LEAST_VIA) else reach.max.values
         met = sweep(reach, reduced, states, weight, kind, workers=self.workers)
         via = weight[states] * met[:, 0]
-        return via if absolute else np.asarray(via / (via + met[:, 1]))
+        return np.asarray(via if absolute else via / (via + met[:, 1]))
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
         found = np.empty(len(states))

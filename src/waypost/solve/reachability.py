@@ -142,7 +142,7 @@ class Reach:
         own = value[graph.choice_state]
         # sure facts: an optimum of 1 is kept exactly by the choices that lead to such states only
         keeps = np.where(own == 1, np.logical_and.reduceat(value[graph.indices] == 1, graph.indptr[:-1]), rate > 0)
-        keeps = np.where(own == 0, True, keeps)  # noqa: FBT003 - a mask
+        keeps = np.where(own == 0, True, keeps)
         keeps &= rate >= own * (1 - CLEARLY)
         if self.enabled is not None:
             keeps &= self.enabled
