@@ -26,7 +26,7 @@ def console_blocks() -> list[tuple[str, str]]:
 
 
 def trimmed(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip("\n").splitlines()]
+    return [line.rstrip() for line in text.rstrip().strip("\n").splitlines()]
 
 
 @pytest.mark.parametrize(("command", "output"), console_blocks(), ids=lambda text: text[:60])
