@@ -149,14 +149,14 @@ def main(seeds: int, only: str | None) -> None:
     """Print the table."""
     from stress.models import KINDS
 
-    print(f"{'kind':12}{'bounds':>9}{'off':>7}{'0 or 1':>8}{'refused':>9}  worst")
+    lines = [f"{'kind':12}{'bounds':>9}{'off':>7}{'0 or 1':>8}{'refused':>9}  worst"]
     for kind in KINDS if only is None else [only]:
         tally = run(kind, range(seeds))
-        print(
-            f"{kind:12}{tally.bounds:9}{tally.off:7}{tally.extreme:8}{tally.refused:9}  {tally.worst:.2g}", flush=True
-        )
-        for line in tally.where[:: max(1, len(tally.where) // 8)][:12]:
-            print("    ", line[:220])
+        counts = f"{tally.bounds:9}{tally.off:7}{tally.extreme:8}{tally.refused:9}"
+        lines += [f"{kind:12}{counts}  {tally.worst:.2g}", *(f"    {line}" for line in tally.where[:12])]
+        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.flush()
+        lines = []
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models on which floats go wrong when nobody takes care: every generator takes a random generator, the target is "goal".
+"""Models on which floats go wrong when nobody takes care; each is made from random numbers, and the target is "goal".
 
 Kinds: probabilities of very different size, rooms that are hardly ever left, long series of coincidences, queues,
 redundant parts, slow chains, targets that are hardly ever met.

@@ -10,6 +10,9 @@ import pytest
 import waypost
 from stress.comparison import Tally, compare, run
 from stress.models import KINDS, heads, shuffled
+from waypost.graph.compiled import eagerly
+from waypost.importance.question import Question
+from waypost.importance.sweeps import bounds_of_states
 from waypost.model import MDP
 
 
@@ -47,7 +50,7 @@ def test_a_long_series_of_heads_may_be_waited_for():
 
 
 def test_redundant_parts_are_told_apart():
-    """One part fails with 1e-12, the other with 4e-12: the best strategy takes the first, the second costs something."""
+    """One part fails with 1e-12, the other with 4e-12: the best take the first, the second costs something."""
     for small in (Fraction(1, 10**12), Fraction(1, 10**18)):
         steps = {"start": {"first": {"a": Fraction(1)}, "second": {"b": Fraction(1)}}, "goal": {}, "trap": {}}
         steps["a"] = {"run": {"goal": 1 - small, "trap": small}}
@@ -75,6 +78,23 @@ def test_a_loop_that_is_hardly_ever_left_is_seen_through():
         rng = np.random.default_rng(seed)
         compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
     assert flawless(tally)
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "rare", "tosses"])
+def test_the_same_bits_whatever_was_asked_before(kind):
+    """Plain or compiled, all states at once or in parts, in whichever order: the same numbers to the last bit."""
+    mdp = KINDS[kind](np.random.default_rng(5))
+    for scope in ("all", "optimal"):
+        question = Question.of(mdp, target="goal", scope=scope)
+        order = np.random.default_rng(1).permutation(mdp.n_states)
+        plain = bounds_of_states(question, np.arange(mdp.n_states), workers=1)
+        fresh = Question.of(mdp, target="goal", scope=scope)
+        for name in mdp.states[:3]:
+            fresh.states(name)
+        with eagerly():
+            other = bounds_of_states(fresh, order, workers=2)
+        for one, two in zip(plain, other, strict=True):
+            assert (one[order] == two).all()
 
 
 def test_a_target_that_is_hardly_ever_met_keeps_its_ratios():

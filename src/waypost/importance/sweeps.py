@@ -146,7 +146,7 @@ class _Sweep:
         weight = reach.min.values if kind in (LOWEST, LEAST_VIA) else reach.max.values
         met = sweep(reach, reduced, states, weight, kind, workers=self.workers)
         via = weight[states] * met[:, 0]
-        return via if absolute else np.asarray(via / (via + met[:, 1]))
+        return np.asarray(via if absolute else via / (via + met[:, 1]))
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
         found = np.empty(len(states))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Components, Graph, Mask, strong_components
 from waypost.model import MDP
+from waypost.model.checking import normalised_exactly
 from waypost.solve.digits import in_digits, to_digits
 from waypost.solve.rational import to_rationals
 
@@ -71,12 +73,22 @@ class Arena:
         """(S,) states in components of several."""
         return np.asarray(np.diff(self.components.pointer)[self.components.component] > 1)
 
-    @cached_property
-    def careful(self) -> Arena:
-        """The same in a hundred digits."""
+    def careful(self, rows: Mask) -> Arena:
+        """The same in a hundred digits, of some choices; the others have no probabilities."""
+        used = np.repeat(rows, np.diff(self.graph.indptr))
+        owned = np.bincount(self.graph.choice_state[rows], minlength=self.graph.n_states)
+        sizes = np.diff(self.graph.indptr)[rows]
+        first, indptr = (np.concatenate([[0], np.cumsum(counts)]) for counts in (owned, sizes))
+        numbers = self.data[used]
+        if self.mdp is not None and self.mdp.exact is not None:
+            numbers = self.mdp.exact[used]
+        elif self.mdp is not None:  # a float stands for its shortest decimal
+            given = np.array([Fraction(repr(float(p))) for p in self.mdp.transitions.data[used]], object)
+            numbers = normalised_exactly(given, indptr)
         with in_digits():
-            numbers = to_digits(self.data if self.mdp is None else self.mdp.rationals())
-            return Arena(self.graph, _leaving(self.graph, numbers), self.components)
+            data = np.full(len(used), to_digits([0])[0], object)
+            data[used] = _leaving(Graph(first, indptr, self.graph.indices[used]), to_digits(numbers))
+        return Arena(self.graph, data, self.components)
 
     def zeros(self) -> NDArray[Any]:
         """(S,) zeros in this arithmetic."""

@@ -101,7 +101,8 @@ def _in_digits(
     """The same in a hundred digits, which no rarity exhausts; gain and loss by their shares of the sum."""
     with in_digits():
         gain, loss = to_digits(gain), to_digits(loss)
+        finer = arena.careful(arena.graph.everything)
         found = best_ratio(
-            arena.careful, start=start, terminal=terminal, gain=gain, loss=loss, may_stop=may_stop, enabled=enabled
+            finer, start=start, terminal=terminal, gain=gain, loss=loss, may_stop=may_stop, enabled=enabled
         )
         return Ratio(float(found.value), float(found.complement), found.choice)

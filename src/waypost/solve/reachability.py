@@ -165,13 +165,14 @@ class Reach:
                 return tied
             owners &= classes > 1
         needed = reachable(graph, owners, enabled=keeps)
-        best = self._best_in_digits(keeps, needed)
+        finer = self.arena.careful(keeps & needed[graph.choice_state])
+        best = self._best_in_digits(finer, keeps, needed)
         rows = tied & owners[graph.choice_state]
-        return np.where(rows, self._keeping(best, self.arena.careful, rows), tied)
+        return np.where(rows, self._keeping(best, finer, rows), tied)
 
-    def _best_in_digits(self, keeps: Mask, needed: Mask) -> NDArray[Any]:
+    def _best_in_digits(self, arena: Arena, keeps: Mask, needed: Mask) -> NDArray[Any]:
         """(S,) `max` in a hundred digits, of the `needed` states."""
-        arena, found = self.arena.careful, self.max
+        found = self.max
         ends = ~needed | np.asarray((found.values == 0) | (found.values == 1), bool)
         gain = np.where(needed & (found.values == 1), arena.one, arena.zero)
         initial = Payoff(arena.zeros(), arena.zeros(), found.choice)

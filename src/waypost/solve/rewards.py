@@ -51,8 +51,8 @@ def best_rewards(
     `gain` and `loss` are at least 0 and matter on `terminal` states only; left out, they are 0. A state that is neither
     terminal nor may stop must not be able to avoid those states for ever. `initial` is what a strategy earns that
     certainly gets to a terminal or stopping state, with this gain and loss, whatever the weights; without it one is
-    laid towards the gains. Floats are `certified`: where they cannot tell whether a strategy is the best (`doubt`), more
-    digits do (`digits`).
+    laid towards the gains. Floats are `certified`: where they cannot tell whether a strategy is the best (`doubt`),
+    more digits do (`digits`).
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -153,11 +153,20 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, first: Ints
     place[states] = np.arange(len(states))
     owner = np.repeat(np.arange(len(rewards.terminal)), np.diff(rewards.first_choice))[choices]
     owned = np.bincount(place[owner], minlength=len(states))
+    gain_weight, loss_weight = to_digits([rewards.gain_weight, rewards.loss_weight])
     small = Rewards(
-        np.concatenate([[0], np.cumsum(owned)]), np.concatenate([[0], ends]), place[rewards.indices[entries]],
-        to_digits(rewards.data[entries]), np.ones(len(choices), bool), np.arange(len(states)) >= len(block),
-        rewards.may_stop[states], *to_digits([rewards.gain_weight, rewards.loss_weight]), EQUAL, EQUAL * 0,
-    )  # fmt: skip
+        first_choice=np.concatenate([[0], np.cumsum(owned)]),
+        indptr=np.concatenate([[0], ends]),
+        indices=place[rewards.indices[entries]],
+        data=to_digits(rewards.data[entries]),
+        enabled=np.ones(len(choices), bool),
+        terminal=np.arange(len(states)) >= len(block),
+        may_stop=rewards.may_stop[states],
+        gain_weight=gain_weight,
+        loss_weight=loss_weight,
+        tie=EQUAL,
+        zero=EQUAL * 0,
+    )
     local = np.full(len(rewards.enabled), STOP)
     local[choices] = np.arange(len(choices))
     inside = np.arange(len(block))

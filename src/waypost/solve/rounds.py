@@ -10,7 +10,7 @@ import numpy as np
 from waypost.graph.compiled import kernel
 
 _SWEEPS = 2  # in search of better choices, per round
-_TIE = 1e-13  # relative: a smaller improvement is taken for rounding
+_TIE = 1e-14  # relative: a smaller improvement is taken for rounding
 
 
 @kernel

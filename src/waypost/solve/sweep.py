@@ -262,6 +262,8 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
         switched = _improved(
             choice, pay_via, pay_around, first, leads, ends, removed, may_stop, rows, via, around, worth
         )
+        if not switched and _undecided(choice, pay_via, pay_around, removed, rows, via, around, worth):
+            return np.nan, np.nan
         if not switched or still > k + 4:  # the objective cannot rest for longer: what still switches is rounding
             break
     else:
@@ -328,6 +330,21 @@ def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     if kind == HIGHEST:  # the share that meets the state
         return missed * weight, -met, met
     return -missed * weight, met, missed  # LOWEST and MOST_AROUND: the share that does not
+
+
+@kernel
+def _undecided(choice, pay_via, pay_around, removed, rows, via, around, worth):  # type: ignore[no-untyped-def]
+    """Whether a row may be better where what is at stake is next to nothing beside the numbers that cancel in it."""
+    for i in range(len(choice)):
+        size = abs(pay_via) * via[i] + abs(pay_around) * around[i]
+        noise = 1e-15 * abs(pay_around) * rows.scale[i]
+        if i == removed or noise <= 1e-12 * size:
+            continue
+        value = pay_via * via[i] + pay_around * around[i]
+        for r in range(rows.own[i], rows.own[i + 1]):
+            if r != choice[i] and worth[r] != 0.0 and abs(worth[r] - value) <= noise + 1e-12 * size:
+                return True
+    return False
 
 
 @kernel
