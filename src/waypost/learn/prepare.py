@@ -44,8 +44,8 @@ def prepare(
     Without a map of actors all events are chance, and without an `eps` merging is chosen by how well the model fits.
 
     >>> traces = prepare(EventLog.from_sequences([["ask", "pay"]])).traces
-    >>> traces[0]
-    ['start', ('env', 'ask'), ('env', 'pay'), ('env', 'end')]
+    >>> print(*traces[0])
+    start ('env', 'ask') ('env', 'pay') ('env', 'end')
     """
     recipe = recipe or Recipe()
     clean = recipe(log)
