@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's background job: children would not hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("default", deadline=None, suppress_health_check=PATIENT, max_examples=100)

@@ -124,7 +124,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     if played.mdp is not mdp and (played.mdp.states, played.mdp.actions) != (mdp.states, mdp.actions):
         raise StrategyError("the strategy belongs to another model: its states or actions differ")
     worth = np.asarray(mdp.transitions @ best)
-    worth[reach.conserving[0]] = best[mdp.choice_state][reach.conserving[0]]
+    worth[reach.conserving] = best[mdp.choice_state][reach.conserving]
     chain = unfolded_chain(played)
     spread = np.tile(wanted, played.memory)
     start = unfolded_start(played)
