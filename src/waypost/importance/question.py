@@ -196,9 +196,13 @@ class Question:
 
     @property
     def entered(self) -> Mask:
-        """(S,) states of the model that some strategy in scope visits before, or on entering, the target."""
+        """(S,) states of the model that a run enters before, or on entering, the target.
+
+        It is a run of any strategy, be it a bad one: what the best ones never enter is to be avoided, not out of reach.
+        Of a scope that is one strategy it is a run of that one.
+        """
         if self.chain is None:
-            return self.visited
+            return self._from_start(~self.reach.target[self.graph.choice_state])
         n = self.mdp.n_states
         return np.asarray(self.visited[: self.chain.modes * n].reshape(-1, n).any(axis=0))
 
