@@ -65,7 +65,7 @@ def given(pages: list[Path]) -> list[tuple[str, str, str | None]]:
 
 
 def trimmed(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip("\n").splitlines()]
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n").splitlines()
 
 
 @pytest.mark.parametrize(

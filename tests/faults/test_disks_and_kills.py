@@ -87,10 +87,11 @@ def test_two_processes_may_write_the_same_file(tmp_path):
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     for child in both:
         assert child.stdout.readline() == b"go\n"
+    while not path.exists():
+        assert all(child.poll() is None for child in both)
+        time.sleep(0.01)
     for _ in range(100):
-        if path.exists():
-            assert read_mdp(path).states == loan().states
-    assert path.exists()
+        assert read_mdp(path).states == loan().states
     for child in both:
         assert child.poll() is None
         child.send_signal(signal.SIGKILL)

@@ -167,7 +167,10 @@ def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
             "Not passed" if fixed else "To avoid",
             f"No run that reaches {target} passes these, {whatever}.",
         ),
-        Kind.UNREACHABLE: ("Never reached", f"Nothing that can be done leads to these before {target}."),
+        Kind.UNREACHABLE: (
+            "Never reached",
+            f"{'The strategy never enters' if fixed else 'Nothing that can be done leads to'} these before {target}.",
+        ),
     }[kind]
 
 
