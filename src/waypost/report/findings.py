@@ -96,12 +96,11 @@ def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
     ]
     if not found:
         return None
-    names = [Name(printable(a.name), activity=a.name) for a in found]
-    missing = percent(1 - found[0].bad_share)
+    fewest = min(found, key=lambda a: a.bad_share)
+    name = Name(printable(fewest.name), activity=fewest.name)
+    missing = percent(1 - fewest.bad_share)
     return Finding(
-        "indispensable",
-        missing,
-        ("of the bad cases never come to ", *_listed(names, "or"), ", which no good case does without."),
+        "indispensable", missing, ("of the bad cases never come to ", name, ", which no good case does without.")
     )
 
 
@@ -114,13 +113,9 @@ def _dispensable(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
     ]
     if not found:
         return None
-    names = [Name(printable(a.name), activity=a.name) for a in found]
+    name = Name(printable(found[0].name), activity=found[0].name)
     share = percent(found[0].cases / story.cases)
-    return Finding(
-        "optional",
-        share,
-        ("of the cases have ", *_listed(names[:1], "and"), ", and the best that can be done does not need it."),
-    )
+    return Finding("optional", share, ("of the cases have ", name, ", and the best that can be done does not need it."))
 
 
 def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
@@ -192,17 +187,20 @@ def _important(explanation: Explanation, told: Sequence[_Told]) -> Finding | Non
     found = [each for each in told if each.kind is Kind.IMPORTANT]
     if not found:
         return None
-    least = min(each.bounds[explanation.main_scope].lower for each in found[:NAMED])
+    least = min(each.bounds[explanation.main_scope].lower for each in found)  # true of those that are only counted, too
     runs = f"or more of the runs that reach {printable(explanation.target)} pass "
     names = _listed([each.name for each in found], "and")
     return Finding("important", percent(least), (runs, *names, ", whatever is done."))
 
 
 def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
-    """Tell of the steps that the best strategies need most, among those that could be done without."""
+    """Tell of the steps that the best strategies need most, among those that could be done without.
+
+    Where the best leaves as much open as anything else does, there is nothing to tell.
+    """
     if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
         return []
-    found = [each for each in told if each.kind is Kind.OPTIONAL]
+    found = [each for each in told if each.kind is Kind.OPTIONAL and each.bounds["optimal"] != each.bounds["all"]]
     found.sort(key=lambda each: [-float(bound) for bound in each.bounds["optimal"]])
     runs = f"of the runs that reach {printable(explanation.target)} pass "
     return [

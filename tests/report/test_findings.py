@@ -1,0 +1,57 @@
+"""What a page says first is true of everything it speaks of, and tells something."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from strategies import mdps
+from waypost import explain
+from waypost.cases import gridworld, loan
+from waypost.errors import UndefinedImportanceError
+from waypost.importance.results import Kind
+from waypost.model import MDP
+from waypost.report.findings import findings
+from waypost.report.wording import percent
+
+
+def line(shares):
+    """A way to the goal on which each step in turn is skipped with a probability of its own."""
+    steps = {"start": {"go": "a0"}}
+    for k, share in enumerate(shares):
+        last = "goal" if k == len(shares) - 1 else f"a{k + 1}"
+        steps[f"a{k}"] = {"go": {f"b{k}": share, last: round(1 - share, 12)}}
+        steps[f"b{k}"] = {"go": last}
+    return MDP.from_dict({**steps, "goal": {}}, initial="start")
+
+
+def test_a_share_holds_for_the_steps_that_are_only_counted():
+    """Three of five steps are named; the least share is that of a step behind "and 2 more"."""
+    told = findings(explain(line([0.9, 0.8, 0.7, 0.6, 0.55]), target="goal"))
+    [important] = [finding for finding in told if finding.kind == "important"]
+    assert "2 more" in str(important)
+    assert important.figure == percent(0.55)
+
+
+@settings(max_examples=40)
+@given(mdps())
+def test_the_share_of_what_is_important_is_a_lower_bound_of_all_of_it(mdp):
+    goal = mdp.states[-1]
+    try:
+        explanation = explain(mdp, target=goal)
+    except UndefinedImportanceError:
+        return
+    told = {finding.kind: finding for finding in findings(explanation)}
+    lower = [
+        explanation.scopes["all"].at(k).lower for k, kind in enumerate(explanation.kinds) if kind is Kind.IMPORTANT
+    ]
+    assert ("important" in told) == bool(lower)
+    if lower:
+        assert told["important"].figure == percent(min(lower))
+
+
+@pytest.mark.parametrize("mdp", [loan(), gridworld()], ids=["loan", "gridworld"])
+def test_no_finding_says_what_holds_anyway(mdp):
+    target = "Granted" if "Granted" in mdp.index else "goal"
+    for finding in findings(explain(mdp, target=target)):
+        assert not (finding.figure == "0 to 100 %" and "otherwise 0 to 100 %" in str(finding))
