@@ -14,12 +14,12 @@ from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.report.names import addition, captions
+from waypost.report.story import CLEAR, Group, most_lost, separating
 from waypost.report.view import turn_states
 from waypost.report.wording import count, percent, printable
 
 MOST = 5  # findings
 NAMED = 3  # names in one of them
-CLEAR = 0.02  # a difference of shares that is certain by less than this is not worth a sentence
 ALL = 0.95  # of the good and of the bad cases: nearly all
 OPEN = 2  # steps that are told of one by one
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
@@ -63,8 +63,12 @@ def findings(explanation: Explanation) -> list[Finding]:
 
 
 def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
-    apart = [score for score in story.ranked if score.certain >= CLEAR]
-    found = [_separating(score) for score in apart[:NAMED]]
+    stages, others = separating(story)
+    told = [*([most_lost(stages)[1]] if stages else []), *(group[0] for group in others[:NAMED])]
+    found = [*([_lost(stages)] if stages else []), *(_separating(group) for group in others[:NAMED])]
+    if not found:
+        none = "of the cases end well, and no step separates them from the others by more than chance would do."
+        found.append(Finding("marginal", percent(story.success), (none,)))
     low, high = explanation.reachability
     if story.scopes and high - story.success >= CLEAR:
         could = (
@@ -72,19 +76,35 @@ def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
             f"what the learned model allows, from {percent(low)} at worst."
         )
         found.append(Finding("best", percent(high), (could,)))
-    found += [finding for tell in (_needed, _dispensable, _everywhere) if (finding := tell(story, apart[:NAMED]))]
+    found += [finding for tell in (_needed, _dispensable, _everywhere) if (finding := tell(story, told))]
     return found
 
 
-def _separating(score: ActivityScore) -> Finding:
-    name = Name(printable(score.name), activity=score.name)
+def _lost(stages: Sequence[Group]) -> Finding:
+    """Tell before which of the steps that every good case passes most bad cases are lost."""
+    before, after, share = most_lost(stages)
+    where = ("before ", _name(after)) if before is None else ("between ", _name(before), " and ", _name(after))
+    reached = f"{count(after.cases, 'case')} get there, {percent(after.success_after or 0)} of them end well"
+    return Finding(
+        "against", percent(share), ("of the bad cases are lost ", *where, f", which every good case passes: {reached}.")
+    )
+
+
+def _name(score: ActivityScore) -> Name:
+    return Name(printable(score.name), activity=score.name)
+
+
+def _separating(group: Group) -> Finding:
+    """Tell of an activity, or of several that equally many good and bad cases have."""
+    score = group[0]
+    names = _listed([_name(each) for each in group], "and")
     without = "" if score.success_without is None else f", {percent(score.success_without)} of those without it"
     support = (
         f" end well{without}. It is in {percent(score.good_share)} of the good and {percent(score.bad_share)} of the "
         f"bad cases ({count(score.cases, 'case')})."
     )
     kind = "for" if score.separation > 0 else "against"
-    return Finding(kind, percent(score.success_after or 0), ("of the cases with ", name, support))
+    return Finding(kind, percent(score.success_after or 0), ("of the cases with ", *names, support))
 
 
 def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
@@ -97,11 +117,8 @@ def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
     if not found:
         return None
     fewest = min(found, key=lambda a: a.bad_share)
-    name = Name(printable(fewest.name), activity=fewest.name)
-    missing = percent(1 - fewest.bad_share)
-    return Finding(
-        "indispensable", missing, ("of the bad cases never come to ", name, ", which no good case does without.")
-    )
+    said = ("of the bad cases never come to ", _name(fewest), ", which no good case does without.")
+    return Finding("indispensable", percent(1 - fewest.bad_share), said)
 
 
 def _dispensable(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
@@ -113,9 +130,8 @@ def _dispensable(story: Story, told: Sequence[ActivityScore]) -> Finding | None:
     ]
     if not found:
         return None
-    name = Name(printable(found[0].name), activity=found[0].name)
-    share = percent(found[0].cases / story.cases)
-    return Finding("optional", share, ("of the cases have ", name, ", and the best that can be done does not need it."))
+    said = ("of the cases have ", _name(found[0]), ", and the best that can be done does not need it.")
+    return Finding("optional", percent(found[0].cases / story.cases), said)
 
 
 def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
@@ -123,11 +139,11 @@ def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
     found = [a for a in story.ranked if min(a.good_share, a.bad_share) > ALL]
     if not found:
         return None
-    names = [Name(printable(a.name), activity=a.name) for a in found]
+    names = _listed([_name(a) for a in found], "and")
+    least = min(a.cases for a in found)
+    runs = "of the cases" if least == story.cases else "or more of the cases"
     return Finding(
-        "marginal",
-        percent(min(a.cases for a in found) / story.cases),
-        ("or more of the cases, good and bad, pass ", *_listed(names, "and"), ": that explains nothing."),
+        "marginal", percent(least / story.cases), (f"{runs}, good and bad, pass ", *names, ": that explains nothing.")
     )
 
 

@@ -10,6 +10,8 @@ from waypost.importance.results import Explanation
 from waypost.report.text import Item, Section, Summary
 from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
+Group = list[ActivityScore]
+
 FINDINGS = 5
 CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
 APART = 0.005  # model and log print differently from here on
@@ -75,13 +77,9 @@ def share(value: float | None) -> str:
 
 def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
     """What separates good from bad, in sentences; what few cases may have made by chance is left out."""
-    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
-    stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
-    told = []
-    if len(stages) > 1:
-        told.append(_stages(stages))
-        clear = [group for group in clear if group not in stages]
-    told += [_finding(group) for group in clear][: most - len(told)]
+    stages, others = separating(story)
+    told = [_stages(stages)] if stages else []
+    told += [_finding(group) for group in others][: most - len(told)]
     if not told:
         told.append("No activity separates good cases from bad ones by more than chance would do.")
     same = [a for a in story.ranked if a.good_share > 0.95 and a.bad_share > 0.95]
@@ -91,7 +89,27 @@ def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
     return (*told, *([waited] if waited else []))
 
 
-def _alike(scores: Sequence[ActivityScore]) -> list[list[ActivityScore]]:
+def separating(story: Story) -> tuple[list[Group], list[Group]]:
+    """What separates good from bad: the *stages*, steps that all good cases pass one after the other, and the rest.
+
+    A group are activities that equally many good and bad cases have. One stage alone is a step like any other.
+    """
+    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
+    stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
+    if len(stages) < 2:
+        return [], clear
+    return stages, [group for group in clear if group not in stages]
+
+
+def most_lost(stages: Sequence[Group]) -> tuple[ActivityScore | None, ActivityScore, float]:
+    """Between which stages most bad cases are lost (None is the start), and the share of them that is."""
+    shares = [1.0, *(group[0].bad_share for group in stages)]
+    lost = [before - after for before, after in pairwise(shares)]
+    worst = max(range(len(lost)), key=lost.__getitem__)
+    return stages[worst - 1][0] if worst else None, stages[worst][0], lost[worst]
+
+
+def _alike(scores: Sequence[ActivityScore]) -> list[Group]:
     """Activities that equally many good and bad cases have, together, in the order given."""
     groups: dict[tuple[int, int], list[ActivityScore]] = {}
     for score in scores:
@@ -105,25 +123,20 @@ def _names(group: Sequence[ActivityScore], most: int = 3) -> str:
     return ", ".join(printable(score.name) for score in group[:most]) + more
 
 
-def _stages(groups: Sequence[Sequence[ActivityScore]]) -> str:
+def _stages(groups: Sequence[Group]) -> str:
     """Say which steps all good cases pass, and before which of them most of the others are lost."""
-    shares = [1.0, *(group[0].bad_share for group in groups)]
-    lost = [before - after for before, after in pairwise(shares)]
-    worst = max(range(len(lost)), key=lost.__getitem__)
     passed = "; ".join(f"{_names(group)} ({percent(group[0].bad_share)})" for group in groups)
-    where = f"before {printable(groups[worst][0].name)}"
-    where = (
-        where
-        if worst == 0
-        else f"between {printable(groups[worst - 1][0].name)} and {printable(groups[worst][0].name)}"
-    )
+    before, after, lost = most_lost(groups)
+    where = f"before {printable(after.name)}"
+    if before is not None:
+        where = f"between {printable(before.name)} and {printable(after.name)}"
     return (
         f"All cases that succeed pass these; in brackets, how many of those that fail get there: {passed}. "
-        f"Most are lost {where}: {percent(lost[worst])} of the cases that fail."
+        f"Most are lost {where}: {percent(lost)} of the cases that fail."
     )
 
 
-def _finding(group: Sequence[ActivityScore]) -> str:
+def _finding(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     sides = ("that succeed", score.good_share), ("that fail", score.bad_share)

@@ -22,7 +22,7 @@ from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
-from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map
+from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map, read_log
 from waypost.logs.log import POSITIVE
 from waypost.logs.traces import ENVIRONMENT, log_of_traces, steps_of, written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
@@ -45,7 +45,7 @@ OBSERVED, CONTRAST = "observed", "contrast"
 
 
 def explain_log(
-    source: EventLog | Prepared,
+    source: Any,
     *,
     positive: str | Sequence[str] | None = None,
     actors: Actors | None = None,
@@ -64,7 +64,7 @@ def explain_log(
     Parameters
     ----------
     source
-        A log, or one that `prepare` made ready.
+        A log, whatever `read_log` takes (a file, a DataFrame), or a log that `prepare` made ready.
     positive
         Event that good cases have; not needed where the outcome is set already.
     actors
@@ -139,12 +139,13 @@ def _said(positive: str | Sequence[str] | None) -> str:
 
 
 def _ready(
-    source: EventLog | Prepared, positive: str | Sequence[str] | None, actors: Actors | None, eps: float | str | None
+    source: Any, positive: str | Sequence[str] | None, actors: Actors | None, eps: float | str | None
 ) -> Prepared:
     if isinstance(source, Prepared):
         return source if eps is None else replace(source, eps=eps)
     steps = () if positive is None else (Step("set_outcome", {"positive": positive}),)
-    return prepare(source, Recipe(steps=steps), actors=actors, eps=eps)
+    log = source if isinstance(source, EventLog) else read_log(source)
+    return prepare(log, Recipe(steps=steps), actors=actors, eps=eps)
 
 
 class _Chosen:
