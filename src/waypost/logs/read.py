@@ -13,6 +13,7 @@ from waypost.errors import LogError, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.table import combined, expanded, read_csv, standard_columns, typed
+from waypost.logs.variants import Log
 from waypost.logs.xes import read_xes
 
 LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz")
@@ -72,6 +73,11 @@ def read_log(
             frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
         return replace(_ordered(frame, notes), classifiers=classifiers)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
+
+
+def open_log(source: Any, **columns: Any) -> Log:
+    """Log of whatever it is in: in memory where it is small, where it lives where it is large."""
+    return read_log(source, **columns)
 
 
 def is_xes(path: str | PathLike[str]) -> bool:
