@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import load_log, load_recipe, tell, with_outcome
+from waypost.cli.source import load_recipe, log_in_memory, tell, with_outcome
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.logs import EventLog
 from waypost.logs.segments import segment_names
+from waypost.logs.stored.engines import shown
 
 Pair = tuple[EventLog, EventLog]
 
@@ -47,7 +48,7 @@ def command(before: str, after: str | None, **options: Any) -> None:
     logs = [_cleaned(source, given) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
-    names = (before, str(after))
+    names = (shown(before), shown(str(after)))
     if options["at"] is not None:
         names, pair = _by_day(logs[0], options["at"])
     elif options["segment"] is not None:
@@ -69,9 +70,9 @@ def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
-        return prepared.log
+        return cast("EventLog", prepared.log)
     recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(load_log(source, recipe, given))
+    return with_outcome(recipe, given)(log_in_memory(source, recipe, given))
 
 
 def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:

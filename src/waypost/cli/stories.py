@@ -11,6 +11,7 @@ from waypost.importance import Explanation
 from waypost.learn import Prepared
 from waypost.logs import Log
 from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
+from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 
 BY_STATE = ("exact", "compare", "what_if", "without")  # options that speak of states
@@ -24,8 +25,8 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
         raise WaypostError("a log is told by activity for good and bad cases: say which are good, --positive EVENT")
     if not known and not options["target"]:
         raise WaypostError(
-            f"say which cases are good: --positive EVENT (`waypost log {options['model']}` tells what is in the log, "
-            f"with candidates)"
+            f"say which cases are good: --positive EVENT (`waypost log {shown(options['model'] or '')}` tells what is "
+            f"in the log, with candidates)"
         )
     if by == "state" or not known or wanted != (POSITIVE,):
         return False

@@ -88,6 +88,11 @@ class EventLog:
         """Number of cases."""
         return len(self.first_event) - 1
 
+    @property
+    def n_variants(self) -> int:
+        """Number of different sequences of activities."""
+        return len(self.variants())
+
     @cached_property
     def seen(self) -> Variants:
         """The log as its variants: what everything counted is counted in."""
@@ -124,7 +129,7 @@ class EventLog:
     def times(self, purpose: str) -> NDArray[Any]:
         """(N,) the instants; an error that names the `purpose` where the log has none."""
         if TIME not in self.events:
-            raise LogError(f"{purpose} needs timestamps, and this log has none ({_listing(self.events.columns)})")
+            raise LogError(f"{purpose} needs timestamps, and this log has none ({listing(self.events.columns)})")
         missing = int(self.events[TIME].isna().sum())
         if missing:
             raise LogError(f"{purpose} needs a time for every event, and {missing:,} of {len(self):,} have none")
@@ -134,7 +139,7 @@ class EventLog:
         """(N,) an attribute as text, missing values as ''; an error with the columns there are."""
         if name not in self.events:
             raise LogError(
-                f"{purpose} needs the column {name!r}, which this log has not ({_listing(self.events.columns)})"
+                f"{purpose} needs the column {name!r}, which this log has not ({listing(self.events.columns)})"
             )
         values = self.events[name]
         return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
@@ -163,6 +168,13 @@ class EventLog:
         found: dict[str, list[str]] = {}
         for name, kind in dict.fromkeys(pairs):
             found.setdefault(name, []).append(kind)
+        return found
+
+    def performers(self, column: str) -> Mapping[str, Mapping[str, int]]:
+        """How often each value of a column goes with each activity, in the order in which they are met."""
+        found: dict[str, Counter[str]] = {}
+        for name, who in zip(self.names().tolist(), self.column(column, "a map of actors").tolist(), strict=True):
+            found.setdefault(name, Counter())[who] += 1
         return found
 
     def with_notes(self, notes: tuple[str, ...]) -> EventLog:
@@ -196,5 +208,6 @@ def matches(names: NDArray[np.object_], patterns: str | Iterable[str]) -> NDArra
     return np.array([fits[name] for name in names.tolist()], bool)
 
 
-def _listing(columns: Iterable[Any]) -> str:
+def listing(columns: Iterable[Any]) -> str:
+    """Columns there are, in words."""
     return "its columns are: " + ", ".join(repr(str(c)) for c in columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,15 +71,15 @@ def _clock(log: EventLog, good: NDArray[np.bool_]) -> Clock:
     return Clock(waiting, _gaps(activity, before, names))
 
 
-def _gaps(activity: NDArray[np.object_], before: NDArray[np.float64], names: tuple[str, ...]) -> Mapping[
-    tuple[str, str], float
-]:
+def _gaps(
+    activity: NDArray[np.object_], before: NDArray[np.float64], names: tuple[str, ...]
+) -> Mapping[tuple[str, str], float]:
     position = {name: k for k, name in enumerate(names)}
     code = np.array([position[name] for name in activity.tolist()], np.int64)
     later = np.flatnonzero(~np.isnan(before))
     pair = code[later - 1] * len(names) + code[later]
     order = np.argsort(pair, kind="stable")
-    starts = np.flatnonzero(np.append(True, pair[order][1:] != pair[order][:-1])) if len(order) else []
+    starts: Any = np.flatnonzero(np.append(True, pair[order][1:] != pair[order][:-1])) if len(order) else []
     found = {}
     for rows in np.split(order, starts)[1:]:
         a, b = divmod(int(pair[rows[0]]), len(names))

@@ -179,6 +179,10 @@ class Log(Protocol):
     def n_cases(self) -> int:
         """Number of cases."""
 
+    @property
+    def n_variants(self) -> int:
+        """Number of different sequences of activities."""
+
     def __len__(self) -> int:
         """Return the number of events."""
 
@@ -200,6 +204,9 @@ class Log(Protocol):
     def where_value(self, attribute: str, values: Sequence[str]) -> Self:
         """Return the cases with one of these values."""
 
+    def performers(self, column: str) -> Mapping[str, Mapping[str, int]]:
+        """How often each value of a column goes with each activity, in the order in which they are met."""
+
     def kinds(self) -> Iterable[tuple[str, str]]:
         """Names of events, each with the one it had before it was numbered, in the order in which they are met."""
 
@@ -209,4 +216,3 @@ def packed(sequences: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     first = np.cumsum([0, *map(len, sequences)])
     flat = [k for sequence in sequences for k in sequence]
     return np.array(flat, np.int64), np.asarray(first, np.int64)
-

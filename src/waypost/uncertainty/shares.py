@@ -15,9 +15,7 @@ Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 
-def share_intervals(
-    log: Log, *, resamples: int, seed: int, level: float = LEVEL
-) -> dict[str, dict[str, Interval]]:
+def share_intervals(log: Log, *, resamples: int, seed: int, level: float = LEVEL) -> dict[str, dict[str, Interval]]:
     """Intervals of the shares of every activity, by activity and share.
 
     >>> from waypost.logs import EventLog
@@ -48,7 +46,7 @@ def _patterns(log: Log, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDAr
     rows[:, [names.index(name) for name in there]] = seen.present
     rows[:, -1] = seen.good
     kinds, where = np.unique(rows, axis=0, return_inverse=True)
-    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=seen.count)
+    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=seen.count).astype(float)
 
 
 def measured_shares(log: Log, names: tuple[str, ...]) -> dict[str, Floats]:

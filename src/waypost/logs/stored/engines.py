@@ -11,6 +11,7 @@ import re
 import shutil
 import tempfile
 import uuid
+import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ class Engine:
     row: str  # SQL: the position of a row in its table
     micros: str  # SQL: an instant `{}` as microseconds since 1970
     text: str  # SQL: a value `{}` as text
+    quote: str = '"'
+
+    def quoted(self, name: str) -> str:
+        """Name of a column or table in SQL."""
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
     def view(self, query: str) -> Table:
         """Give the rows of an SQL query."""
@@ -47,49 +53,66 @@ class Engine:
         """Give an expression's rows, as a pyarrow table."""
         return self._asked(lambda: self.con.to_pyarrow(expression))
 
+    def row_of(self, table: Table) -> tuple[Any, ...]:
+        """Give the only row of a table."""
+        return tuple(column[0].as_py() for column in self.fetch(table).columns)
+
+    def raw(self, statement: str) -> None:
+        """Run an SQL statement."""
+        cursor = self._asked(lambda: self.con.raw_sql(statement))
+        if self.name == "postgres":
+            cursor.close()
+
     def keep(self, table: Table) -> Table:
         """Compute a table and keep it for whatever comes next."""
         name = f"waypost_{uuid.uuid4().hex[:12]}"
-        if self.name != "spark":
-            return self._asked(lambda: self.con.create_table(name, table, temp=self.name == "postgres"))
-        session = self.con._session  # noqa: SLF001  Ibis has no temporary tables for Spark
-        frame = session.sql(self.con.compile(table)).localCheckpoint()
-        frame.createOrReplaceTempView(name)
+        query = self.con.compile(table)
+        if self.name == "spark":  # which has no temporary tables
+            self._asked(lambda: self._session.sql(query).localCheckpoint().createOrReplaceTempView(name))
+        else:
+            temporary = "TEMPORARY " if self.name == "postgres" else ""
+            self.raw(f"CREATE {temporary}TABLE {name} AS {query}")
         return self.con.table(name)
 
     def put(self, columns: Any) -> Table:
-        """Give the engine a small table, in pyarrow."""
+        """Give the engine a table of pyarrow, or a frame that speaks Arrow."""
         name = f"waypost_{uuid.uuid4().hex[:12]}"
-        if self.name != "spark":
-            return self._asked(lambda: self.con.create_table(name, columns, temp=self.name == "postgres"))
-        self.con._session.createDataFrame(columns).createOrReplaceTempView(name)  # noqa: SLF001
+        if self.name == "spark":
+            self._asked(lambda: self._session.createDataFrame(columns).createOrReplaceTempView(name))
+        elif self.name == "duckdb":
+            self.con.con.register(f"{name}_given", columns)
+            self.raw(f"CREATE TABLE {name} AS SELECT * FROM {name}_given")
+            self.con.con.unregister(f"{name}_given")
+        else:
+            return self._asked(lambda: self.con.create_table(name, columns, temp=True))
         return self.con.table(name)
 
+    @property
+    def _session(self) -> Any:
+        return self.con._session  # noqa: SLF001  Ibis keeps Spark's session to itself
+
     def ordered(self, table: Table, by: str, order: Sequence[str], columns: Sequence[str]) -> Table:
-        """Lists of each column, one per value of `by`, in an order; no value is missing."""
-        if self.name != "spark":
+        """Lists of each column, one per value of `by`, in an order that is total; no value is missing."""
+        if self.name == "postgres":
             lists = {c: table[c].collect(order_by=[table[o] for o in order]) for c in columns}
             return table.group_by(by).agg(**lists)
         import ibis
 
         both = [*order, *(c for c in columns if c not in order)]
-        rows = ibis.struct({c: table[c] for c in both}).collect()
-        found = table.group_by(by).agg(rows=rows)
-        sorted_rows = found["rows"].sort()
-        return found.select(by, **{c: sorted_rows.map(lambda row, c=c: row[c]) for c in columns})
+        found = table.group_by(by).agg(rows=ibis.struct({c: table[c] for c in both}).collect())
+        found = found.select(by, rows=found["rows"].sort())
+        return found.select(by, **{c: found["rows"].map(lambda row, c=c: row[c]) for c in columns})
 
     def words(self, table: Table, by: str, order: str, letter: str) -> Table:
-        """Text of the letters of each group, in order."""
-        if self.name != "spark":
-            return table.group_by(by).agg(word=table[letter].group_concat("", order_by=[table[order]]))
+        """(by, word) text of the letters of each group, in order."""
         found = self.ordered(table, by, [order], [letter])
         return found.select(by, word=found[letter].join(""))
 
     def _asked(self, ask: Callable[[], Any]) -> Any:
         try:
-            return ask()
-        except LogError:
-            raise
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # between Ibis and the engines' own libraries
+                return ask()
         except Exception as error:
             raise LogError(f"{self.name} does not answer as hoped: {without_credentials(error)}") from None
 
@@ -128,18 +151,24 @@ def table_of(source: str) -> tuple[Engine, str]:
     parts = urlsplit(source)
     if not parts.fragment:
         raise LogError(f"say which table: {shown(source)}#TABLE")
-    table = ".".join(quoted(part) for part in unquote(parts.fragment).split("."))
+    names = unquote(parts.fragment).split(".")
     if parts.scheme == "duckdb":
         path = unquote(parts.netloc + parts.path)
         path = path[1:] if not Path(path).exists() and Path(path[1:]).exists() else path
         if not Path(path).is_file():
             raise LogError(f"there is no DuckDB file {path!r}")
         engine = duckdb()
-        engine._asked(lambda: engine.con.raw_sql(f"ATTACH {literal(path)} AS source (READ_ONLY)"))
-        return engine, f"source.{table}"
-    if parts.scheme == "spark":
-        return spark(parts.netloc), table
-    return postgres(source.partition("#")[0]), table
+        engine.raw(f"ATTACH {literal(path)} AS source (READ_ONLY)")
+        return engine, ".".join(["source", *map(engine.quoted, names)])
+    engine = spark(parts.netloc) if parts.scheme == "spark" else postgres(source.partition("#")[0])
+    return engine, ".".join(map(engine.quoted, names))
+
+
+def fetched(source: str) -> Any:
+    """Fetch a table by its address as a pandas DataFrame, its rows in the order in which they lie."""
+    engine, table = table_of(source)
+    rows = engine.view(f"SELECT t.*, {engine.row} AS wp_r FROM {table} AS t")
+    return engine.fetch(rows.order_by("wp_r").drop("wp_r")).to_pandas()
 
 
 def duckdb() -> Engine:
@@ -187,12 +216,8 @@ def spark(master: str) -> Engine:
         session = session_of.builder.master(address).appName("waypost").getOrCreate()
     session.conf.set("spark.sql.session.timeZone", "UTC")
     con = ibis.pyspark.connect(session)
-    return Engine("spark", con, "monotonically_increasing_id()", "unix_micros(CAST({} AS TIMESTAMP))", "CAST({} AS STRING)")
-
-
-def quoted(name: str) -> str:
-    """Name of a column or table in SQL."""
-    return '"' + name.replace('"', '""') + '"'
+    micros = "unix_micros(CAST({} AS TIMESTAMP))"
+    return Engine("spark", con, "monotonically_increasing_id()", micros, "CAST({} AS STRING)", "`")
 
 
 def literal(text: str) -> str:
