@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -156,7 +157,25 @@ def test_decisions_add_up(run):
     assert worth == pytest.approx({"Consult": 0.98, "Quit": 0.0})
     words = run("decisions", "loan.json", "-t", "Granted", "--strategy", "mine.json")
     assert "Departing from the best costs the strategy in mine.json" in words
-    assert "never departs from the best" in run("decisions")
+    assert "The decision with the most at stake is in Consultation" in run("decisions")
+
+
+def test_states_in_which_every_action_is_as_good_are_no_decisions_that_matter(run):
+    """They are counted, and take no row; a state goes by its label, and by its name where two share one."""
+    model = {
+        "s0": {"a": "s1", "b": "s1"},
+        "s1": {"left": "s2", "right": "s3"},
+        "s2": {"up": "goal", "down": "lost"},
+        "s3": {"up": "goal", "down": "lost"},
+        "goal": {},
+        "lost": {},
+    }
+    mdp = waypost.MDP.from_dict(model, initial="s0", labels={"call": ["s2", "s3"]})
+    Path("calls.json").write_text(jsonfile.dumps(mdp))
+    words = run("decisions", "calls.json", "-t", "goal")
+    assert "In 2 further states with a choice all actions are worth the same." in words
+    assert "call (s2)" in words
+    assert "s0" not in words
 
 
 def test_the_importance_of_choices_stands_beside_the_decisions(run):

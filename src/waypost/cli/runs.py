@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from waypost.patterns.letters import By
 
 WIDTH = 100  # characters of a table in a file
+BEST = "a best strategy"  # what a strategy is called that nobody gave
 
 exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 model_options = given.together(
@@ -70,7 +71,7 @@ class Asked:
         """Strategy that ``--strategy`` names, and what to call it."""
         name = name or ("best" if self.loaded.prepared is None else "observed")
         if name == "best" and not Path(name).exists():
-            return best_strategy(self.mdp, target=self.target), "a best strategy"
+            return best_strategy(self.mdp, target=self.target), BEST
         called = "the observed strategy" if name == "observed" else f"the strategy in {name}"
         return load_strategy(name, self.mdp), called
 

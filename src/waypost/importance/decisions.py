@@ -87,6 +87,11 @@ class Decisions:
         return self.reachability - self.reached
 
     @property
+    def telling(self) -> tuple[Decision, ...]:
+        """Decisions in which some action is worse than another."""
+        return tuple(d for d in self.decisions if len(d.best) < len(d.values))
+
+    @property
     def departures(self) -> tuple[Decision, ...]:
         """Decisions in which the strategy departs from the best, the most costly first."""
         return tuple(sorted((d for d in self.decisions if d.departs), key=lambda d: -d.cost))

@@ -8,6 +8,7 @@ from waypost.learn.alergia import Progress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
 from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, Trace, io_traces
 from waypost.logs.log import LIFECYCLE
+from waypost.logs.steps.outcome import events_apart
 from waypost.logs.traces import Naming
 from waypost.model import MDP
 
@@ -48,7 +49,7 @@ def prepare(
     start ('env', 'ask') ('env', 'pay') ('env', 'end')
     """
     recipe = recipe or Recipe()
-    clean = recipe(log)
+    clean = events_apart(recipe(log))
     known = actors or recipe.actors
     notes = (*clean.notes, *_transitions(clean), *(known.doubts() if known else (NO_ACTORS,)))
     return Prepared(

@@ -101,7 +101,9 @@ class Recipe:
             try:
                 after = step(log)
             except LogError as error:
-                raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
+                told = str(error).removeprefix(f"{step.do}: ")
+                place = f"step {number} of the recipe ({step.do}): " if len(self.steps) > 1 else ""
+                raise LogError(place + told) from error
             left = f"{after.n_cases:,} cases, {len(after.variants()):,} variants"
             log = replace(after, notes=(*log.notes, f"{after.notes[-1]} [{left}]"))
         return log

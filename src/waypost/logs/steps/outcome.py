@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from waypost.errors import LogError, unknown_name
 from waypost.logs.log import CASE, DECIDES, NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
-from waypost.logs.steps.events import Patterns
+from waypost.logs.steps.events import Patterns, bases, with_names
 
 Others = Literal["error", "drop", "positive", "negative"]
 Marks = NDArray[np.bool_]
@@ -73,6 +73,22 @@ def set_outcome(
     return log.with_events(log.events.assign(**marks)).where_cases(
         outcome != "", f"outcomes: {counted}{early}{dropped}"
     )
+
+
+def events_apart(log: EventLog) -> EventLog:
+    """Log in which no event is called what outcomes are called, for as targets they would be the same.
+
+    >>> log = set_outcome(EventLog.from_sequences([["ask", "positive"], ["ask"]]), positive="positive")
+    >>> events_apart(log).sequences()
+    [('ask', 'positive (event)'), ('ask',)]
+    """
+    names = log.names()
+    clash = sorted({POSITIVE, NEGATIVE} & set(names.tolist()))
+    if OUTCOME not in log.events or not clash:
+        return log
+    apart = np.array([f"{name} (event)" if name in clash else name for name in names.tolist()], object)
+    told = " and ".join(map(repr, clash))
+    return with_names(log, apart, bases(log), f"events called {told}, as outcomes are, have '(event)' after their name")
 
 
 def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str | None) -> tuple[Marks, Marks]:
