@@ -160,6 +160,15 @@ def test_decisions_add_up(run):
     assert "The decision with the most at stake is in Consultation" in run("decisions")
 
 
+def test_runs_are_read_by_labels_where_these_name_the_states(run):
+    """Nobody knows what loc=1 is; the labels that tools add name nothing."""
+    moves = {"loc=0": {"a": "loc=1"}, "loc=1": {"b": "loc=2"}, "loc=2": {}}
+    labels = {"init": ["loc=0"], "ask": ["loc=0"], "check": ["loc=1"], "pay": ["loc=2"], "deadlock": ["loc=2"]}
+    Path("named.json").write_text(jsonfile.dumps(waypost.MDP.from_dict(moves, initial="loc=0", labels=labels)))
+    assert "ask, check, pay" in run("paths", "named.json", "-t", "pay")
+    assert "loc=0, loc=1, loc=2" in run("paths", "named.json", "-t", "pay", "--by", "state")
+
+
 def test_states_in_which_every_action_is_as_good_are_no_decisions_that_matter(run):
     """They are counted, and take no row; a state goes by its label, and by its name where two share one."""
     model = {
