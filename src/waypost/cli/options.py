@@ -129,11 +129,11 @@ story_options = together(
 
 bootstrap_options = together(
     click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
-    one_of(
+    click.option(
         "--match",
-        words="history label",
-        default="history",
-        text="How --bootstrap finds states again: by the history that leads there, or all of a label as one.",
+        type=click.Choice(["history", "label"]),
+        help="How --bootstrap finds states again: by the history that leads there, as --by state does, or all of a "
+        "label as one, as activities are.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of --bootstrap."),
     click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),

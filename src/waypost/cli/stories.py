@@ -14,7 +14,7 @@ from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 
-BY_STATE = ("exact", "compare", "what_if", "without")  # options that speak of states
+BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial")  # options that speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
@@ -30,7 +30,10 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
         )
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
-    if by == "auto" and any(options[name] for name in BY_STATE):
+    of_states = [name for name in BY_STATE if options.get(name)]
+    if by == "activity" and of_states:
+        raise WaypostError(f"--{of_states[0].replace('_', '-')} speaks of states; leave out --by activity")
+    if of_states:
         return False
     names = set(log_of(prepared).activities())
     return by == "activity" or not options["states"] or any(name in names for name in options["states"])
@@ -54,6 +57,8 @@ def told_story(
     """Explanation of a log by activity, and what a page shows beside it."""
     from waypost.story import explain_log
 
+    if options["bootstrap"] and options["match"] == "history":
+        raise WaypostError("activities are found again by their names; --match history goes with --by state")
     tell(prepared.notes, quiet=options["quiet"])
     with learning_progress() as progress:
         learned = prepared.learn_fitting(progress)

@@ -40,7 +40,7 @@ class Decision:
 
     state: str
     values: Mapping[str, float]  # probability of the target after each action, followed by the best
-    best: tuple[str, ...]  # the actions with the greatest value
+    best: tuple[str, ...]  # the actions with the greatest value; first one that also makes headway
     taken: Mapping[str, float]  # how often the strategy takes each action, where it does
     met: float
     visits: float
@@ -85,6 +85,11 @@ class Decisions:
     def cost(self) -> float:
         """What the strategy loses in all, compared with the best."""
         return self.reachability - self.reached
+
+    @property
+    def telling(self) -> tuple[Decision, ...]:
+        """Decisions in which some action is worse than another."""
+        return tuple(d for d in self.decisions if len(d.best) < len(d.values))
 
     @property
     def departures(self) -> tuple[Decision, ...]:
@@ -132,7 +137,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     asked = np.flatnonzero((np.diff(mdp.first_choice) > 1) & ~wanted)
     met = _met(chain, start, spread, asked, mdp.n_states)
     found = [
-        _decision(mdp, s, worth, best, played, visits.reshape(played.memory, -1)[:, s], likely)
+        _decision(mdp, s, worth, reach, played, visits.reshape(played.memory, -1)[:, s], likely)
         for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
     ]
     reached = min(1.0, float(visits[spread].sum()))
@@ -151,19 +156,21 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     )
 
 
-def _decision(mdp: MDP, s: int, worth: Floats, best: Floats, played: Strategy, visits: Floats, met: float) -> Decision:
+def _decision(mdp: MDP, s: int, worth: Floats, reach: Reach, played: Strategy, visits: Floats, met: float) -> Decision:
     own = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
-    gaps = best[s] - worth[own]
-    gaps[gaps <= CLOSE * best[s]] = 0.0
+    best = float(reach.max.values[s])
+    gaps = best - worth[own]
+    gaps[gaps <= CLOSE * best] = 0.0
     actions = mdp.actions[own]
+    order = sorted(range(len(actions)), key=lambda k: own.start + k != reach.max.choice[s])
     finite = np.where(np.isfinite(visits), visits, 0.0)  # who comes back for ever loses nothing by it
     shares = np.stack([mode[own] for mode in played.modes])  # (M, k)
     weight = visits > 0
     taken = shares[weight].mean(axis=0) if weight.any() else shares[0]
     return Decision(
         state=mdp.states[s],
-        values={action: float(best[s] - gap) for action, gap in zip(actions, gaps, strict=True)},
-        best=tuple(action for action, gap in zip(actions, gaps, strict=True) if gap == 0),
+        values={action: float(best - gap) for action, gap in zip(actions, gaps, strict=True)},
+        best=tuple(actions[k] for k in order if gaps[k] == 0),
         taken={action: float(p) for action, p in zip(actions, taken, strict=True) if p > 0},
         met=met,
         visits=float(visits.sum()),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from waypost.learn.alergia import Progress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
 from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, Trace, io_traces
+from waypost.logs.steps.outcome import events_apart
 from waypost.logs.traces import Naming
 from waypost.model import MDP
 
@@ -49,7 +50,7 @@ def prepare(
     start ('env', 'ask') ('env', 'pay') ('env', 'end')
     """
     recipe = recipe or Recipe()
-    clean = recipe(log)
+    clean = events_apart(recipe(log))
     known = actors or recipe.actors
     notes = (*clean.notes, *_transitions(clean), *(known.doubts() if known else (NO_ACTORS,)))
     return Prepared(

@@ -177,6 +177,12 @@ class EventLog:
             found.setdefault(name, Counter())[who] += 1
         return found
 
+    def spoken_as(self, names: Mapping[str, str], note: str) -> EventLog:
+        """Return the same log with other names for some events, which stay what they are to a map of actors."""
+        base = self.events[BASE if BASE in self.events else ACTIVITY]
+        called = [names.get(name, name) for name in self.names().tolist()]
+        return self.with_events(self.events.assign(**{ACTIVITY: np.array(called, object), BASE: base}), note)
+
     def with_notes(self, notes: tuple[str, ...]) -> EventLog:
         """Return the same log with other notes."""
         return replace(self, notes=notes)

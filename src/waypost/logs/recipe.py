@@ -29,7 +29,7 @@ from datetime import date
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from waypost.errors import LogError, unknown_name
 from waypost.logs.actors import Actors, checked_actors
@@ -38,10 +38,9 @@ from waypost.logs.log import EventLog
 from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS
 from waypost.logs.traces import Naming
-from waypost.logs.variants import Log
+from waypost.logs.variants import AnyLog
 
 COLUMN_KEYS = ("case", "activity", "time", "lifecycle", "start", "delimiter", "time_format", "encoding")
-AnyLog = TypeVar("AnyLog", bound=Log)
 KEYS = ("title", "source", "eps", "naming", "choosing", "columns", "actors", "step")
 
 
@@ -107,7 +106,9 @@ class Recipe:
             try:
                 after = step(log)
             except LogError as error:
-                raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
+                told = str(error).removeprefix(f"{step.do}: ")
+                place = f"step {number} of the recipe ({step.do}): " if len(self.steps) > 1 else ""
+                raise LogError(place + told) from error
             left = f"{after.n_cases:,} cases, {after.n_variants:,} variants"
             log = after.with_notes((*log.notes, f"{after.notes[-1]} [{left}]"))
         return log

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,6 +164,9 @@ class Variants:
         return found
 
 
+AnyLog = TypeVar("AnyLog", bound="Log")
+
+
 class Log(Protocol):
     """A log, wherever it lives: what it says is said by its variants."""
 
@@ -194,6 +197,9 @@ class Log(Protocol):
 
     def transitions(self) -> Mapping[str, Sequence[str]]:
         """Lifecycle transitions of each activity; nothing where the log does not tell of any."""
+
+    def spoken_as(self, names: Mapping[str, str], note: str) -> Self:
+        """Return the same log with other names for some events, which stay what they are to a map of actors."""
 
     def with_notes(self, notes: tuple[str, ...]) -> Self:
         """Return the same log with other notes."""

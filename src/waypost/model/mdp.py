@@ -270,17 +270,10 @@ class MDP:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            kept = frozen(value) if isinstance(value, np.ndarray) else value
+            kept = frozen(value) if isinstance(value, np.ndarray) else value  # arrays come back writable
             object.__setattr__(self, name, MappingProxyType(kept) if isinstance(kept, dict) else kept)
         for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
             frozen(part)
-        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
-            frozen(part)
-        matrix = self.transitions  # arrays come back writable
-        held = (matrix.data, matrix.indices, matrix.indptr, self.first_choice, self.exact, self.counts)
-        for array in (*held, *self.labels.values()):
-            if array is not None:
-                frozen(array)
 
     @classmethod
     def from_dict(

@@ -14,6 +14,7 @@ from rich.text import Text
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
 from waypost.report import story as told
+from waypost.report.findings import findings
 from waypost.report.names import labels_by_state
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
@@ -40,6 +41,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
+    if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
+        _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
     for sentence in whatif_words(explanation):
         console.print(Text(sentence))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from waypost.errors import LogError, unknown_name
 from waypost.logs.log import CASE, DECIDES, NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
 from waypost.logs.steps.events import Patterns
+from waypost.logs.variants import AnyLog
 
 Others = Literal["error", "drop", "positive", "negative"]
 Marks = NDArray[np.bool_]
@@ -71,6 +72,21 @@ def set_outcome(
     if attribute is None:
         marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
     return log.with_events(log.events.assign(**marks)).where_cases(outcome != "", note)
+
+
+def events_apart(log: AnyLog) -> AnyLog:
+    """Log in which no event is called what outcomes are called, for as targets they would be the same.
+
+    >>> log = set_outcome(EventLog.from_sequences([["ask", "positive"], ["ask"]]), positive="positive")
+    >>> events_apart(log).sequences()
+    [('ask', 'positive (event)'), ('ask',)]
+    """
+    clash = sorted({POSITIVE, NEGATIVE} & set(log.activities()))
+    if not log.has(OUTCOME) or not clash:
+        return log
+    told = " and ".join(map(repr, clash))
+    note = f"events called {told}, as outcomes are, have '(event)' after their name"
+    return log.spoken_as({name: f"{name} (event)" for name in clash}, note)
 
 
 def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str | None) -> tuple[Marks, Marks]:

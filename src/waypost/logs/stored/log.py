@@ -226,6 +226,11 @@ class StoredLog:
             raise LogError(f"no event is left of {len(self):,}{why}; let this step keep more")
         return after
 
+    def spoken_as(self, names: Mapping[str, str], note: str) -> StoredLog:
+        """Return the same log with other names for some events, which stay what they are to a map of actors."""
+        base = self.rows.base if "base" in self.rows.columns else self.rows.activity
+        return self.with_rows(self.rows.mutate(base=base, activity=self.rows.activity.substitute(dict(names))), note)
+
     def with_notes(self, notes: tuple[str, ...]) -> StoredLog:
         """Return the same log with other notes."""
         return replace(self, notes=notes)
