@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from small_logs import everyday, table, told
 from waypost.errors import LogError
 from waypost.learn import prepare
 from waypost.logs import Recipe, Step, contrast, open_log, process_map, read_log, segments
 from waypost.logs.actors import actors_of_column
 from waypost.logs.stored import StoredLog
 from waypost.logs.stored.engines import shown, without_credentials
-from waypost.logs.variants import Variants
 
 pytest.importorskip("ibis")
-
-MINUTE = 60
 
 ROWS = st.lists(
     st.tuples(
@@ -32,32 +28,6 @@ ROWS = st.lists(
     min_size=1,
     max_size=40,
 )
-
-
-def table(rows, *, times=True) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=["case", "activity", "timestamp", "lifecycle", "channel"])
-    frame["case"] = frame["case"].map("case {}".format)
-    frame["timestamp"] = pd.to_datetime(frame["timestamp"] * MINUTE, unit="s", utc=True)
-    return frame if times else frame.drop(columns="timestamp")
-
-
-def told(seen: Variants):
-    """Everything that variants say, in plain data; what is not a number is no number's equal."""
-    clock = {
-        key: [None if isnan(v) else pytest.approx(v, rel=1e-12) for v in vars(waiting).values()]
-        for key, waiting in seen.clock.waiting.items()
-    }
-    plain = {key: [None if isnan(v) else v for v in vars(w).values()] for key, w in seen.clock.waiting.items()}
-    return (
-        seen.sequences(),
-        seen.count.tolist(),
-        seen.outcomes,
-        seen.examples,
-        list(seen.activities.items()),
-        seen.example_cases(),
-        dict(seen.decided) if seen.outcomes else {},
-        {key: pytest.approx(gap, rel=1e-12) for key, gap in seen.clock.gaps.items()},
-    ), (clock, plain)
 
 
 def agree(frame: pd.DataFrame, steps: list[Step]) -> None:
@@ -115,16 +85,6 @@ STEPS = [
 def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):
     """Any few steps, one after another: the same log, the same notes, or the same error."""
     agree(table(rows), steps)
-
-
-def everyday() -> pd.DataFrame:
-    rows = []
-    for case in range(60):
-        good, minute = case % 3 == 0, 100 * case
-        names = ["ask", "call", *(["call"] if case % 2 else []), *(["help", "pay"] if good else ["go"])]
-        for n, name in enumerate(names):
-            rows.append((case, name, minute + 7 * n + case % 5, "complete", ["web", "shop"][case % 2]))
-    return table(rows)
 
 
 RECIPE = Recipe(steps=(Step("merge_repeats", {}), Step("set_outcome", {"positive": "pay"})))

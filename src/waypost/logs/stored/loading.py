@@ -61,7 +61,7 @@ def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: s
     if TIME not in chosen:
         notes = (*notes, "no times: events keep the order of the source")
     kinds, lists = _cases(engine, source)
-    disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).cast("int64").sum())))
+    disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
     if disordered:
         notes = (*notes, f"{disordered} cases were put in order of time")
     cases, groups, rows = _grouped(engine, kinds, lists)
@@ -85,7 +85,7 @@ def _query(engine: Engine, table: str, chosen: Mapping[str, str]) -> str:
 def _check(engine: Engine, source: Table, where: str) -> None:
     for column, what in (("wp_case", "case"), ("wp_activity", "activity")):
         lacking = source[column].isnull()
-        missing, row = engine.row_of(source.agg(n=lacking.cast("int64").sum(), row=source.wp_r.min(where=lacking)))
+        missing, row = engine.row_of(source.agg(n=lacking.sum(), row=source.wp_r.min(where=lacking)))
         if missing is None:
             raise LogError(f"{where} has no rows")
         if missing:
@@ -141,7 +141,7 @@ def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tupl
     flat = np.array([k for word in spelled_out for k in word])
     place = np.arange(len(flat)) - np.repeat(np.cumsum(length) - length, length)
     names, transitions = (np.array(part, object) for part in zip(*kinds, strict=True))
-    columns = {"g": np.repeat(group, length), "pos": place, "at": place, "activity": names[flat]}
+    columns = {"g": np.repeat(group, length), "pos": place, "at": place.astype(np.int32), "activity": names[flat]}
     if any(transitions):
         columns["lifecycle"] = transitions[flat]
     rows = engine.put(pa.table({name: pa.array(values) for name, values in columns.items()}))

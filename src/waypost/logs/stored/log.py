@@ -172,7 +172,7 @@ class StoredLog:
         if not self.timed:
             joined = self.rows.join(self.cases, "g")
             lacking = joined.us[joined["at"]] == NO_TIME
-            missing = int(self.values(joined.agg(n=lacking.cast("int64").sum()))[0][0] or 0)
+            missing = int(self.values(joined.agg(n=lacking.sum()))[0][0] or 0)
             if missing:
                 raise LogError(f"{purpose} needs a time for every event, and {missing:,} of {len(self):,} have none")
 

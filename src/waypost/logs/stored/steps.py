@@ -110,7 +110,7 @@ def merge_repeats(log: StoredLog, *, names: Patterns = "*") -> StoredLog:
     rows = log.engine.keep(rows.mutate(again=again))
     if "duration" in rows.columns:
         running = ibis.window(group_by=rows.g, order_by=rows.pos, preceding=None, following=0)
-        rows = rows.mutate(run=(~rows.again).cast("int64").sum().over(running))
+        rows = rows.mutate(run=(~rows.again).sum().over(running))
         rows = rows.mutate(duration=rows.duration.sum().over(ibis.window(group_by=[rows.g, rows.run]))).drop("run")
     kept = rows.filter(~rows.again).drop("again")
     return log.with_rows(kept, f"merged {counted(len(log) - log.counted(kept), 'repeated event')}")
@@ -154,9 +154,7 @@ def pair_lifecycle(
     rows = log.engine.keep(joined.rename(duration="spent").drop("starts", "ends"))
     found, long = (
         int(v or 0)
-        for v in log.values(
-            rows.agg(n=(rows.duration >= 0).cast("int64").sum(), long=(rows.duration > longer_than).cast("int64").sum())
-        )[0]
+        for v in log.values(rows.agg(n=(rows.duration >= 0).sum(), long=(rows.duration > longer_than).sum()))[0]
     )
     if not found:
         raise LogError(f"pair_lifecycle: no event called {names!r} has a {start!r} followed by a {complete!r}")
