@@ -73,6 +73,10 @@ class MissingExtraError(WaypostError):
     """An optional library is needed and not installed."""
 
 
+class PlaceError(WaypostError):
+    """A cluster that does not answer, or is gone before its work is done."""
+
+
 class PrecisionError(WaypostError):
     """No number could be certified."""
 

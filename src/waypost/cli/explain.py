@@ -27,6 +27,7 @@ from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, without
 from waypost.model import MDP
 from waypost.model.steps import within
+from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
@@ -47,6 +48,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.learning_options
 @given.story_options
 @given.bootstrap_options
+@given.place_options
 @given.output_options
 def command(**options: Any) -> None:
     """Explain what matters in MODEL for reaching a target.
@@ -57,6 +59,11 @@ def command(**options: Any) -> None:
 
     Example: waypost explain gridworld --target goal --html world.html
     """
+    with working(cluster=options.pop("cluster"), resume=options.pop("resume")):
+        _explain(options)
+
+
+def _explain(options: dict[str, Any]) -> None:
     files = _files(options)
     endings = {ending for _, ending in files}
     if options["compare"] and not endings & PAGES:

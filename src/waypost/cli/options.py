@@ -139,6 +139,11 @@ bootstrap_options = together(
     click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),
 )
 
+place_options = together(
+    click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster at tcp://HOST:8786."),
+    click.option("--resume", type=click.Path(dir_okay=False), metavar="FILE", help="Keep answers here, and go on."),
+)
+
 output_options = together(
     one_of("--format", "shape", words="table text markdown csv json", default="table", text="What to print."),
     click.option("--top", type=click.IntRange(1), help="How many states a table has (20), or lines a section (5)."),

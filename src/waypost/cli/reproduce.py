@@ -9,11 +9,13 @@ from typing import Any
 
 import click
 
+from waypost.cli.options import place_options
 from waypost.cli.terminal import say
 from waypost.paper.encodings import Limits
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
+from waypost.processes.places import working
 
 
 @click.command("reproduce")
@@ -41,6 +43,7 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
+@place_options
 def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     """Reproduce a table or figure of the paper, next to the exact values.
 
@@ -60,7 +63,8 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
         if show:
             click.echo(f"\r{done} of {of} bounds", nl=done == of, err=True)
 
-    outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
+    with working(cluster=options["cluster"], resume=options["resume"]):
+        outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
     for path in write_reports(outcome, output):
         say(str(path))
     if outcome.left:

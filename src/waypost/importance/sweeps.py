@@ -18,11 +18,14 @@ from waypost.graph import Ints, Mask
 from waypost.importance import facts
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
+from waypost.processes.places import place, spread_out, working
 from waypost.solve.elimination import Elimination
 from waypost.solve.lanes import side_by_side
 from waypost.solve.sweep import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA, sweep
 
 Floats = NDArray[np.float64]
+CHUNKS = 64  # that a sweep is shared out in
+TOGETHER = 6  # states of a chunk, at least
 CANCELLED = 1e-5  # one minus a share: below this too few digits are left
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -39,7 +42,10 @@ def bounds_of_states(
     """(n,) least and (n,) greatest importance of each asked state, in floats; or absolutely, over all strategies.
 
     `progress` is told how many bounds were settled since it was last called; in all there are two per state.
+    Inside ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
     """
+    if workers is None and not place().here:
+        return _shared_out(question, asked, absolute=absolute, progress=progress)
     run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None))
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
@@ -62,6 +68,36 @@ def bounds_of_states(
         unsure &= ~free
     lower[unsure] = np.minimum(run.lowest(asked[unsure]), upper[unsure])
     return lower, upper
+
+
+def _shared_out(question: Question, asked: Ints, *, absolute: bool, progress: Progress | None) -> tuple[Floats, Floats]:
+    """Bounds of states by chunks, wherever these are computed."""
+    size = max(TOGETHER, -(-len(asked) // CHUNKS))
+    jobs = [asked[low : low + size].tolist() for low in range(0, len(asked), size)]
+    done = 0
+
+    def told(number: int) -> None:
+        nonlocal done
+        settled = 2 * sum(map(len, jobs[done:number]))
+        done = number
+        if progress is not None and settled:
+            progress(settled)
+
+    found = spread_out(__name__, "_answering", (question, absolute), jobs, told=told)
+    lower, upper = (np.array([value for chunk in found for value in chunk[side]]) for side in (0, 1))
+    return lower, upper
+
+
+def _answering(given: tuple[Question, bool]) -> Callable[[list[int]], list[list[float]]]:
+    """What a worker does with each chunk of states: what it knows about the question it keeps."""
+    question, absolute = given
+
+    def answer(states: list[int]) -> list[list[float]]:
+        with working():
+            found = bounds_of_states(question, np.array(states, np.int64), absolute=absolute, workers=1)
+        return [part.tolist() for part in found]
+
+    return answer
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,7 @@ from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
 from waypost.paper.studies.records import Engine, Journal, Record, Truth
 from waypost.paper.studies.studies import TARGET, VARIANTS, Study, Variant, model_of, states_of, without_qp
+from waypost.processes.places import place, spread_out, working
 
 EXACT_UP_TO = 200  # states; larger models are judged by the engine in floats, which is certified to about 1e-12
 SWEEPS = 3  # the engine is measured so often, after one sweep that is not counted: everything is compiled then
@@ -156,6 +157,8 @@ def _measured(
     progress: Progress,
 ) -> int:
     """Measure the questions, `jobs` at a time; returns how many the budget left over."""
+    if place().cluster is not None:
+        return _on_cluster(questions, settings, journal, progress)
     lock = threading.Lock()
     pending = iter(_spread(questions))
     done = 0
@@ -179,6 +182,28 @@ def _measured(
         for future in [pool.submit(work) for _ in range(max(1, settings.jobs))]:
             future.result()
     return len(questions) - done
+
+
+def _on_cluster(questions: Sequence[Question], settings: Settings, journal: Journal[Record], progress: Progress) -> int:
+    """Measure the questions on a cluster; the journal has each as soon as all of a round are known."""
+    ordered = _spread(questions)
+    found = spread_out(
+        __name__, "_answering", (ordered, settings), range(len(ordered)), told=lambda done: progress(done, len(ordered))
+    )
+    for answer in found:
+        journal.add(Record(**answer))
+    return 0
+
+
+def _answering(given: tuple[Sequence[Question], Settings]) -> Callable[[int], dict[str, object]]:
+    """What a worker does with the number of a question."""
+    questions, settings = given
+
+    def answer(number: int) -> dict[str, object]:
+        with working(), Solvers() as solvers:
+            return asdict(measure(questions[number], settings, solvers))
+
+    return answer
 
 
 def _spread(questions: Sequence[Question]) -> list[Question]:
