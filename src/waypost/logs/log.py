@@ -184,8 +184,10 @@ class EventLog:
         return self.with_events(self.events.assign(**{ACTIVITY: np.array(called, object), BASE: base}), note)
 
     def with_notes(self, notes: tuple[str, ...]) -> EventLog:
-        """Return the same log with other notes."""
-        return replace(self, notes=notes)
+        """Return the same log with other notes; what is known about it stays known."""
+        after = replace(self, notes=notes)
+        after.__dict__.update({name: self.__dict__[name] for name in ("seen",) if name in self.__dict__})
+        return after
 
     def with_events(self, events: DataFrame, note: str | None = None) -> EventLog:
         """Return a log of these events, with one more note; an empty log is an error, never a result."""

@@ -19,7 +19,7 @@ from waypost.logs.stored.engines import Column, Engine, Table
 from waypost.logs.variants import Variants
 
 NO_TIME = -(2**62)  # in place of a time that is missing
-NEVER = -1
+KNOWN = ("seen", "sizes", "_kinds", "weighed")  # whatever the notes are
 PLACES = 2**24  # events of a case, at most
 OWN = {BASE: "base", LIFECYCLE: "lifecycle", OUTCOME: "outcome", DECIDES: "decides", DURATION: "duration"}
 
@@ -232,8 +232,10 @@ class StoredLog:
         return self.with_rows(self.rows.mutate(base=base, activity=self.rows.activity.substitute(dict(names))), note)
 
     def with_notes(self, notes: tuple[str, ...]) -> StoredLog:
-        """Return the same log with other notes."""
-        return replace(self, notes=notes)
+        """Return the same log with other notes; what is known about it stays known."""
+        after = replace(self, notes=notes)
+        after.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__})
+        return after
 
 
 def letter(number: int) -> str:
