@@ -12,6 +12,7 @@ from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import (
     Loaded,
+    asked_for,
     find_prepared,
     learned,
     load,
@@ -24,7 +25,7 @@ from waypost.cli.source import (
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.errors import WaypostError
-from waypost.importance import Explanation, explain, without
+from waypost.importance import Explanation, explain, with_groups, without
 from waypost.model import MDP
 from waypost.model.steps import within
 from waypost.report.files import ending_of, render_report, write_report
@@ -37,7 +38,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.argument("model", required=False)
 @given.target_option()
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
-@click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
+@given.asking_options
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
 @given.what_if_options
 @click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
@@ -133,19 +134,21 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(load_strategy(options["strategy"], loaded.mdp))
-    asked = len(options["states"]) or loaded.mdp.n_states
+    states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    asked = loaded.mdp.n_states if states is None else len(states)
     parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
-        return explain(
+        found = explain(
             loaded.mdp,
             target=target,
             scope=scopes,
-            states=options["states"] or None,
+            states=states,
             exact=options["exact"],
             whatifs=options["what_if"],
             progress=progress,
             **options["needs"],
         )
+        return with_groups(found, groups)
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
