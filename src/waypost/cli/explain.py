@@ -17,6 +17,7 @@ from waypost.cli.source import (
     learned,
     load,
     load_strategy,
+    model_constants,
     parse_constants,
     scopes_of,
     taken_options,
@@ -31,6 +32,7 @@ from waypost.model.steps import within
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
+BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
 
@@ -95,17 +97,21 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     """Model of a file or a case study, and the target that a property names, if one was given."""
     reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
     if not options["prop"]:
+        if not any(options[name] for name in BEHIND):
+            reading["target"] = options["target"] or None
         return load(options["model"], data=options["data"], **reading)
     from waypost.formats.properties import asked, find_property
 
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
-    wanted = find_property(options["prop"], constants=parse_constants(reading["constants"]))
+    constants = parse_constants(reading["constants"])
+    wanted = find_property(options["prop"], constants=constants)
+    reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     question = asked(loaded.mdp, wanted)
-    if question.states is not None:
-        raise WaypostError("a conditional property is the importance of a set: waypost.group_importance in Python")
-    return replace(loaded, mdp=question.mdp, target=wanted.target)
+    if wanted.given is not None:  # a conditional property is the importance of a set
+        options["states"] = (*options["states"], wanted.target)
+    return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
 
 
 def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:

@@ -219,6 +219,17 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
     return constants
 
 
+def model_constants(model: str | None, constants: Mapping[str, Any], properties: Iterable[Any]) -> list[str]:
+    """Constants that are meant for the model, and not for a file of properties."""
+    from waypost.formats.properties import open_constants
+
+    files = [str(s) if Path(s).is_file() else str(s).rpartition(":")[0] for s in properties]
+    elsewhere = {name for file in files if file and Path(file).is_file() for name in open_constants(file)}
+    if model is not None and elsewhere & set(constants):
+        elsewhere -= open_constants(model)
+    return [f"{name}={value}" for name, value in constants.items() if name not in elsewhere]
+
+
 def asked_for(mdp: MDP, states: Sequence[str], groups: Iterable[str]) -> tuple[tuple[str, ...] | None, dict[str, str]]:
     """States and groups of ``--state`` and ``--group NAME=EXPR``; None for all states, where no state is named."""
     single, found = states_and_groups(mdp, states)
