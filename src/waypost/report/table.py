@@ -21,6 +21,7 @@ from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
 NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
+WORD = 14  # characters up to which a word stays whole
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
@@ -150,7 +151,9 @@ def fitted_table(
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+        short = k >= names and max((len(line[k].plain) for line in cells), default=0) <= WORD
+        width = None if k < names + words else max(map(len, parts))
+        narrow.add_column(heading, width=width, no_wrap=short and k < names + words, **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)
