@@ -13,7 +13,16 @@ from waypost.logs.log import CASE, NEGATIVE, OUTCOME, POSITIVE, EventLog
 from waypost.logs.traces import log_of_traces
 
 EXAMPLES = 5
-BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial")  # options that speak of states
+BY_STATE = (
+    "exact",
+    "compare",
+    "what_if",
+    "without",
+    "steps",
+    "prop",
+    "initial",
+    "groups",
+)  # options that speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:

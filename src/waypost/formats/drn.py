@@ -93,7 +93,8 @@ def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
     out = [] if mdp.counts is None else [f"//counts {' '.join(map(str, row))}" for row in _rows(mdp)]
-    out += ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    chain = mdp.n_choices == mdp.n_states
+    out += [f"@type: {'DTMC' if chain else 'MDP'}", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():

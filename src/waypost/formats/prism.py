@@ -96,6 +96,15 @@ def definitions_of(text: str, constants: Mapping[str, Any]) -> dict[str, str]:
     return found | {name: f"{' '.join(value.split())}" for name, value in _FORMULA.findall(text)}
 
 
+def open_constants(text: str) -> set[str]:
+    """Names of the constants that a program or a properties file leaves open.
+
+    >>> open_constants("const int N; const K=2*N;")
+    {'N'}
+    """
+    return {name for name, value in _CONSTANT.findall(text) if not value}
+
+
 def _recognises(_raw: bytes, text: str, _path: Path) -> bool:
     start = re.sub(r"\A(?:\s|//[^\n]*)*", "", text)
     return _START.match(start) is not None and not re.match(r"(?:mdp|dtmc)\s*\n\s*\d", start)

@@ -6,6 +6,8 @@ from waypost.importance.asking import (
     group_importance,
     path_importance,
     state_importance,
+    states_and_groups,
+    with_groups,
 )
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.decisions import Decision, Decisions, decisions
@@ -34,7 +36,9 @@ __all__ = [
     "group_importance",
     "path_importance",
     "state_importance",
+    "states_and_groups",
     "success_after",
     "success_without",
+    "with_groups",
     "without",
 ]

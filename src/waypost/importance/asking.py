@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, Scope, plain
 from waypost.importance.reading import explanation_of, ranking
-from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
+from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses, present
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.importance.whatifs import WhatIfs
 from waypost.model import MDP, Strategy, Target
@@ -240,7 +241,7 @@ def explain(
     scope
         One scope or several: "all", "optimal", a `Strategy`.
     states
-        Names of the states to ask about; every state by default.
+        Names of the states to ask about; every state by default, and none for ``()``.
     groups
         Labels or names of states by a name of your own, or "labels" for every label that several states share: the
         explanation has the bounds of passing any state of each.
@@ -277,7 +278,7 @@ def explain(
         raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
         raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
-    asked = None if states is None else names_of("states", states)
+    asked = states if states is None or states == () else names_of("states", states)
     scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
     grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
     top = ranking(scores.values())[:witnesses]
@@ -302,7 +303,8 @@ def ask_states(
     mdp = question.mdp
     asked = np.arange(mdp.n_states)
     if states is not None:
-        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)
+        names = () if states == () else names_of("states", states)
+        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any
@@ -330,6 +332,44 @@ def ask_states(
         upper=upper,
         question=question,
     )
+
+
+def with_groups(explanation: Explanation, groups: Mapping[str, Target]) -> Explanation:
+    """Explanation that also tells of groups of states, each in every part: scopes, and without normalisation.
+
+    >>> from waypost.cases import loan
+    >>> found = with_groups(explain(loan(), target="Granted", states=()), {"trouble": ["Error", "Rework"]})
+    >>> found.told_groups, found.groups["trouble"]["all"].upper.__round__(6)
+    ({'trouble': 2}, 0.179283)
+    """
+    members = {name: explanation.mdp.where(names_of("groups", names)) for name, names in groups.items()}
+    found = {
+        name: {
+            part: Bounds(*map(plain, bounds(present(known.question), states, absolute=known.problem == "absolute")))
+            for part, known in explanation.parts.items()
+        }
+        for name, states in members.items()
+    }
+    told = {name: int(states.sum()) for name, states in members.items()}
+    return replace(explanation, groups={**explanation.groups, **found}, told_groups={**explanation.told_groups, **told})
+
+
+def states_and_groups(mdp: MDP, names: Iterable[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Tell names apart: those that mean one state, by its full name, and those that mean a set of states.
+
+    >>> mdp = MDP.from_dict({"x=0": {"up": "x=1"}, "x=1": {"up": "x=2"}, "x=2": {}}, initial="x=0")
+    >>> states_and_groups(mdp, ["x=1", "x>1", "x<2"])
+    (('x=1', 'x=2'), {'x<2': 'x<2'})
+    """
+    single: list[str] = []
+    groups: dict[str, str] = {}
+    for name in names:
+        found = np.flatnonzero(mdp.where(name))
+        if len(found) == 1:
+            single.append(mdp.states[int(found[0])])
+        else:
+            groups[name] = name
+    return tuple(single), groups
 
 
 def ask_groups(question: Question, groups: Groups) -> dict[str, Bounds]:

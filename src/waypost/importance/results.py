@@ -300,6 +300,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         The same as `scopes` without normalisation, over all strategies.
     groups
         By group and scope, the bounds of passing any of the group's states.
+    told_groups
+        Groups that reports tell beside the states, with the number of their states (`with_groups`).
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
     whatifs
@@ -328,6 +330,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     ranking: NDArray[np.int64]  # (n,)
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    told_groups: Mapping[str, int] = field(default_factory=dict)  # those with rows of their own, and their states
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
     whatifs: WhatIfs | None = None
     log: Story | None = None

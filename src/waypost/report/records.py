@@ -6,7 +6,8 @@ from typing import Any
 
 from waypost.errors import require
 from waypost.importance.activities import ActivityScore
-from waypost.importance.results import Bounds, Explanation, Number
+from waypost.importance.reading import kind_of
+from waypost.importance.results import Bounds, Explanation, Kind, Number
 from waypost.report.names import labels_by_state
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
@@ -31,7 +32,7 @@ def texts(explanation: Explanation) -> int:
 
 
 def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Value]]:
-    """One row per state, most important first; numbers stay numbers.
+    """One row per group told, then one per state, most important first; numbers stay numbers.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -42,13 +43,27 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     head = columns(explanation)
     if explanation.log is not None:
         return [dict(zip(head, _activity(score), strict=True)) for score in explanation.log.activities[:top]]
-    labels, found = labels_by_state(explanation.mdp), []
+    found: list[dict[str, Value]] = [
+        dict(zip(head, (name, "", group_kind(explanation, name).value, *group_numbers(explanation, name)), strict=True))
+        for name in explanation.told_groups
+    ]
+    labels = labels_by_state(explanation.mdp)
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
         numbers = (number for bounds in explanation.at(position).values() for number in bounds)
         line = (explanation.mdp.states[state], ", ".join(labels[state]), kind.value, *numbers)
         found.append(dict(zip(head, line, strict=True)))
     return found
+
+
+def group_kind(explanation: Explanation, name: str) -> Kind:
+    """What kind of step passing a group is."""
+    return kind_of(explanation.groups[name][explanation.main_scope])
+
+
+def group_numbers(explanation: Explanation, name: str) -> list[Number]:
+    """Both bounds of a group in every part."""
+    return [number for part in explanation.parts for number in explanation.groups[name][part]]
 
 
 def _activity(score: ActivityScore) -> tuple[Value, ...]:

@@ -89,7 +89,11 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
         lead=_lead(explanation, target),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
-        reading=_how_to_read(entries, target, grouped=any(name in mdp.labels for name in explanation.groups)),
+        reading=_how_to_read(
+            entries,
+            target,
+            grouped=bool(explanation.told_groups) or any(name in mdp.labels for name in explanation.groups),
+        ),
     )
 
 
@@ -115,6 +119,10 @@ def _entries(explanation: Explanation) -> list[_Entry]:
     inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
     shared = Counter(captions(explanation.mdp))
     entries = []
+    for name, size in explanation.told_groups.items():
+        bounds = {scope: groups[name][scope] for scope in explanation.scopes}
+        kind = kind_of(bounds[explanation.main_scope])
+        entries.append(_Entry(name, f"any of {count(size, 'state')}", kind, bounds, size))
     for name, members in group_by_label(explanation, inner):
         if name in groups and shared[name] > 1 and len(members) == shared[name]:
             bounds = {scope: groups[name][scope] for scope in explanation.scopes}
