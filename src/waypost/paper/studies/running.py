@@ -195,7 +195,7 @@ def _spread(questions: Sequence[Question]) -> list[Question]:
 
 
 def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
-    """Measure one bound; LP* goes to HiGHS with a tight M where Gurobi is not to be had, or its licence too small."""
+    """Measure one bound; a free solver takes over where Gurobi is not to be had, or its licence too small."""
     variant = replace(question.variant, solver=settings.solver or question.variant.solver)
     if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
         variant = without_gurobi(variant)
@@ -207,7 +207,7 @@ def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
     importance = None if judged is None else judged.importance
     return Record(
         question.model, question.variant.name, question.sense, question.state,
-        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.options.ordering or "",
+        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.ordering,
         found.status, found.seconds, found.preparation, found.claimed,
         None if importance is None else float(importance), None if judged is None else float(judged.reachability),
         question.exact, found.verdict(question.exact), found.message,
@@ -215,10 +215,9 @@ def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
 
 
 def without_gurobi(variant: Variant) -> Variant:
-    """Return the same encoding for a free solver: indicators and products need SCIP, M = 1e16 becomes a tight M."""
-    if variant.encoding in ("QP", "QP*") or variant.options.ordering == "indicator":
-        return replace(variant, solver="scip")
-    return replace(variant, solver="highs", options=replace(variant.options, ordering="tight"))
+    """Return the same program for a free solver: M = 1e16, indicators and products need SCIP."""
+    held = variant.encoding == "LP*" and variant.ordering == "tight"
+    return replace(variant, solver="highs" if held else "scip")
 
 
 def _claim(question: Question, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
