@@ -19,8 +19,8 @@ class Limits:
     seconds: float = 60.0
     megabytes: int | None = 4096  # memory of the solve itself, on top of what the process holds before it
     threads: int = 1
-    presolve: bool = True  # whether the solver may simplify the program first
     tolerance: float | None = None  # of feasibility, integrality and optimality; None leaves the solver its own
+    presolve: bool = True  # whether the solver may simplify the program first
 
 
 @dataclass(frozen=True, eq=False)
