@@ -37,7 +37,8 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path(),
-              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [here].")  # fmt: skip
+              envvar="WAYPOST_DATA", help="Where the authors' artifact, or the data, is [here].")  # fmt: skip
+@click.option("--generated", is_flag=True, help="Where the paper's models are not to be had, take generated ones.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -48,11 +49,14 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
     output directory share their measurements.
 
+    The paper's models are in the authors' artifact, https://github.com/explainableMDPs/mdp_attributive: --data is a
+    clone of it, or a folder with the logs to learn them from again. Pickles are never opened.
+
     Example: waypost reproduce table1 --sample 2 --time-limit 10
     """
     narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
-    names = ("sample", "states", "jobs", "budget", "data", "target", "solver")
+    names = ("sample", "states", "jobs", "budget", "data", "generated", "target", "solver")
     settings = Settings(limits, **{name: options[name] for name in names})
     show = sys.stderr.isatty() and not quiet
 

@@ -16,10 +16,11 @@ from waypost.paper.encodings import Limits
 from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.accuracy import accuracy, cause, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot, drawing
+from waypost.paper.studies.models import find_model
 from waypost.paper.studies.records import Journal, Record, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
-from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, model_of, published, states_of
+from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of
 from waypost.paper.studies.tables import Table, differences, overall, speed_up, times
 
 SMALL = Study("table1", "A loan", ("loan",), ("LP* ours", "LP-optimal", "LP-all"))
@@ -199,7 +200,7 @@ def test_studies_name_known_variants_and_models():
     assert {"table1", "table2", "appendix", "differences", "mssd"} <= set(STUDIES)
     for study in STUDIES.values():
         assert set(study.variants) <= set(VARIANTS)
-    mdp = model_of("E4", Path())
+    mdp = find_model("E4", Path()).mdp
     assert states_of("E4", mdp, None) == [f"(4,1,{v})" for v in range(9)]
     assert len(states_of("E4", mdp, 3)) == 3
 

@@ -8,7 +8,10 @@ from waypost.formats.writing import write_text
 from waypost.paper.studies.accuracy import accuracy, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
+from waypost.paper.studies.studies import family
 from waypost.paper.studies.tables import Table, differences, overall, times
+
+FIGURE = "LP* ours"  # whose times the figure shows
 
 
 def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
@@ -27,7 +30,7 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
-            box_plot(outcome.records, study.models, path)
+            box_plot([r for r in outcome.records if r.variant == FIGURE], study.models, path)
             written.append(path)
     return written
 
@@ -59,6 +62,8 @@ def _conditions(outcome: Outcome) -> str:
     if settings.states:
         states = "the states " + ", ".join(settings.states)
     threads = f"{limits.threads} thread{'' if limits.threads == 1 else 's'}"
+    origins = sorted({f"{family(name)}: {origin}" for name, origin in outcome.origins.items()})
+    told = " ".join(f"{line}." for line in origins if not line.endswith("as in the paper"))
     left = f" {outcome.left} further bounds are not measured yet." if outcome.left else ""
     return (
         f"{len(outcome.records)} bounds, {states}; {limits.seconds:g} s and {limits.megabytes} MB per bound on "
@@ -66,7 +71,7 @@ def _conditions(outcome: Outcome) -> str:
         "a 64-core workstation with Gurobi 11. Times are seconds inside the solver, as in the paper; the engine's are "
         "seconds per bound of a sweep over every state, everything included. Right: within 1e-6 of the exact value; "
         "wrong: an optimum was claimed that is further off.\n"
-    )
+    ) + (f"\nThe models. {told}\n" if told else "")
 
 
 def _written(path: Path, text: str) -> Path:

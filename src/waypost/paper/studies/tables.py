@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.paper.encodings import SCOPE, Encoding
 from waypost.paper.studies.records import Engine, Record
 from waypost.paper.studies.running import Outcome
-from waypost.paper.studies.studies import VARIANTS, Published, published
+from waypost.paper.studies.studies import VARIANTS, Published, family, published
 
 Cells = tuple[str, ...]
 
@@ -61,8 +61,8 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
     header = ("Model", "Enc.", *(("Sense",) if by_sense else ()), "Solver", *MEASURED, "Speed-up", *PAPER)
     printed = published()
     rows: list[Cells] = []
-    for model in outcome.study.models:
-        mine = [r for r in outcome.records if r.model == model]
+    for model in dict.fromkeys(map(family, outcome.study.models)):
+        mine = [r for r in outcome.records if family(r.model) == model]
         for variant in outcome.study.variants:
             for sense in outcome.study.senses if by_sense else ("both",):
                 part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
@@ -100,7 +100,7 @@ def _solvers(part: Iterable[Record]) -> str:
 def _engine_rows(model: str, engine: Sequence[Engine], *, by_sense: bool) -> list[Cells]:
     rows: list[Cells] = []
     for scope in ("all", "optimal"):
-        sweeps = [e for e in engine if e.model == model and e.scope == scope]
+        sweeps = [e for e in engine if family(e.model) == model and e.scope == scope]
         if sweeps:
             bounds = 2 * sweeps[-1].states
             mean = [e.seconds / (2 * e.states) for e in sweeps]
