@@ -14,6 +14,7 @@ from waypost.cases.mssd import read_sessions, share_of
 from waypost.errors import LogError
 from waypost.learn import observed_strategy, prepare
 from waypost.logs import Recipe, Step, read_log, write_log
+from waypost.logs.log import OUTCOME
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
 
@@ -95,9 +96,8 @@ def test_made_up_sessions_have_the_shape_of_the_dataset(tmp_path):
     songs = {name for name in log.activities() if name.startswith(("song_", "played_"))}
     assert {name.split("_")[1] for name in songs} <= {"0", "10", "50", "60", "70", "80", "90"}
     assert all(re.fullmatch(r"(song|played)_\d+_(major|minor)_\d+_\d+_\d+", name) for name in songs)
-    ends = {
-        (case[-1], out) for case, out in zip(log.sequences(), log.column("outcome", "a test")[log.first_event[:-1]])
-    }
+    outcomes = log.column(OUTCOME, "a test")[log.first_event[:-1]]
+    ends = {(case[-1], out) for case, out in zip(log.sequences(), outcomes, strict=True)}
     assert ends == {(a, b) for a in ("skipped", "not_skipped") for b in ("positive", "negative")}
     (tmp_path / "sessions").mkdir()
     sessions.to_csv(tmp_path / "sessions/log_mini.csv", index=False)
@@ -141,7 +141,7 @@ def test_a_session_is_told_as_the_authors_tell_it():
         "select_context_catalog", "played_0_minor_10_0_0", "skipped",
     )  # fmt: skip
     assert session_log(sessions, tracks, naming="plain").sequences()[1][3] == "skipped"
-    ends = session_log(sessions, tracks).column("outcome", "a test")
+    ends = session_log(sessions, tracks).column(OUTCOME, "a test")
     assert list(dict.fromkeys(ends)) == ["positive", "negative"]
 
 

@@ -1,7 +1,7 @@
 """Made-up listening sessions in the columns of the Music Streaming Sessions Dataset.
 
 Sessions have 10 to 20 tracks, most of them many, as in the dataset; a few tracks are heard by everybody and most by
-hardly anyone. Who listens has a taste: the next track is the nearest to it among a few, and one far from it is skipped.
+hardly anyone; loud ones are skipped less. Contexts last for some tracks.
 """
 
 from __future__ import annotations
@@ -31,25 +31,23 @@ def listening_sessions(sessions: int = 300, *, seed: int = 1, songs: int = TRACK
     if sessions < 1 or songs < 1:
         raise LogError("there must be at least one session and one song")
     tracks = _catalogue(pandas, songs)
-    feature = tracks[["acousticness", "danceability", "energy"]].to_numpy()
+    energy = tracks["energy"].to_numpy()
     heard = np.arange(1, songs + 1) ** -1.0
     heard /= heard.sum()
     random = np.random.default_rng(seed)
     rows = []
     for number in range(sessions):
         length = int(random.choice(LENGTHS, p=_often()))
-        taste, context = feature[int(random.integers(songs))], str(random.choice(CONTEXTS))
-        near = random.choice(songs, size=(length, 4), p=heard)
-        away = np.abs(feature[near] - taste).sum(axis=2)
-        nearest = away.argmin(axis=1)
+        context = str(random.choice(CONTEXTS))
+        track = random.choice(songs, size=length, p=heard)
         chance = random.random((length, 3))
         for k in range(length):
             switch = k > 0 and chance[k, 0] < 0.15
             context = str(random.choice(CONTEXTS)) if switch else context
-            skipped = bool(chance[k, 1] < min(0.9, 0.3 + 0.5 * away[k, nearest[k]]))
+            skipped = bool(chance[k, 1] < 0.8 - 0.5 * energy[track[k]])
             paused = k > 0 and chance[k, 2] < 0.2
             rows.append((
-                f"session {number + 1}", k + 1, length, f"t{near[k, nearest[k]]}", skipped and chance[k, 1] < 0.3,
+                f"session {number + 1}", k + 1, length, f"t{track[k]}", skipped and chance[k, 1] < 0.3,
                 skipped, skipped, not skipped, int(switch), int(not paused), 0, int(paused), context,
             ))  # fmt: skip
     columns = [
