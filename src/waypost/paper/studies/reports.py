@@ -6,6 +6,7 @@ from pathlib import Path
 
 from waypost.formats.writing import write_text
 from waypost.paper.studies.accuracy import accuracy, claims, counterexamples, drawings, worst
+from waypost.paper.studies.authors import judged, listing, read_results, results_under, summary
 from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
 from waypost.paper.studies.studies import family
@@ -72,6 +73,23 @@ def _conditions(outcome: Outcome) -> str:
         "seconds per bound of a sweep over every state, everything included. Right: within 1e-6 of the exact value; "
         "wrong: an optimum was claimed that is further off.\n"
     ) + (f"\nThe models. {told}\n" if told else "")
+
+
+def write_published(data: Path, directory: Path) -> list[Path]:
+    """Write the authors' published bounds beside the exact values; returns the files."""
+    files = results_under(data)
+    found = judged([bound for file in files for bound in read_results(file)], data)
+    solved = [j for j in found if j.verdict != "unsolved"]
+    tally = {v: sum(j.verdict == v for j in found) for v in ("right", "unattainable", "missed")}
+    text = (
+        f"# All published bounds against the truth\n\n{len(found)} bounds of {', '.join(f.name for f in files)}; "
+        f"{len(solved)} solved, {tally['right']} right to 1e-6, {tally['unattainable']} that no strategy attains, "
+        f"{tally['missed']} that some strategy exceeds.\n\n{summary(found).markdown()}\n## Every wrong one\n\n"
+        f"{listing(found).markdown()}"
+    )
+    directory.mkdir(parents=True, exist_ok=True)
+    tex = "\n\n".join(table.latex() for table in (summary(found), listing(found)))
+    return [_written(directory / "published.md", text), _written(directory / "published.tex", tex)]
 
 
 def _written(path: Path, text: str) -> Path:
