@@ -43,7 +43,8 @@ def artifact(shared_data, tmp_path):
         each(bpic12, "GQP", -1, 0.0, "q26: customerO_SENT_BACK", status=9),
     ]
     (tmp_path / "out/results_greps_bpic.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    row = '0,out/models/model_epidemic4_model-it_0.pickle,227,898,linear,0.02,1.0,0.0,1.0,1.0,q0: start,"(4, 1, 6)",positive,500,2'
+    name = "out/models/model_epidemic4_model-it_0.pickle"
+    row = f'0,{name},227,898,linear,0.02,1.0,0.0,1.0,1.0,q0: start,"(4, 1, 6)",positive,500,2'
     (tmp_path / "out/results_epidemic.csv").write_text(f"{BOTH}\n{row}\n", encoding="utf-8")
     return tmp_path
 
@@ -84,7 +85,7 @@ def test_one_command_writes_the_count(artifact, tmp_path):
     assert "| BPIC12 | LP* | max | 1 | 1 | 0 | 1 | 0 | 4.4e-01 | q26: customerO_SENT_BACK |" in text
 
 
-def test_other_files_and_states_are_refused(artifact, tmp_path):
+def test_other_files_and_states_are_refused(tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n", encoding="utf-8")
     with pytest.raises(FormatError, match="columns of the authors' results"):
