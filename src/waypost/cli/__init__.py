@@ -34,6 +34,7 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "learn": ("waypost.cli.learn", "A model from an event log."),
     "case": ("waypost.cli.case", "The case studies: build one, or list them."),
     "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
+    "encode": ("waypost.cli.encode", "One bound by one of the paper's encodings, or as a file for any solver."),
     "reproduce": ("waypost.cli.reproduce", "The paper's tables and figure, beside the exact values."),
 }
 

@@ -11,13 +11,13 @@ import click
 
 from waypost.cli.terminal import say
 from waypost.paper.encodings import Limits
-from waypost.paper.studies.reports import write_reports
+from waypost.paper.studies.reports import write_published, write_reports
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 
 
 @click.command("reproduce")
-@click.argument("study", type=click.Choice(list(STUDIES)))
+@click.argument("study", type=click.Choice([*STUDIES, "published"]))
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
               help="Seconds per bound; the paper allowed 3600.")  # fmt: skip
 @click.option(
@@ -37,7 +37,8 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path(),
-              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [here].")  # fmt: skip
+              envvar="WAYPOST_DATA", help="Where the authors' artifact, or the data, is [here].")  # fmt: skip
+@click.option("--generated", is_flag=True, help="Where the paper's models are not to be had, take generated ones.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -46,13 +47,20 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
 
     STUDY is table1, table2, appendix, differences or mssd, as in the paper; accuracy, how often each encoding is right
     and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
-    output directory share their measurements.
+    output directory share their measurements. And published: every bound the authors published against the truth.
+
+    The paper's models are in the authors' artifact, https://github.com/explainableMDPs/mdp_attributive: --data is a
+    clone of it, or a folder with the logs to learn them from again. Pickles are never opened.
 
     Example: waypost reproduce table1 --sample 2 --time-limit 10
     """
+    if study == "published":
+        for path in write_published(options["data"], output):
+            say(str(path))
+        return
     narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
-    names = ("sample", "states", "jobs", "budget", "data", "target", "solver")
+    names = ("sample", "states", "jobs", "budget", "data", "generated", "target", "solver")
     settings = Settings(limits, **{name: options[name] for name in names})
     show = sys.stderr.isatty() and not quiet
 

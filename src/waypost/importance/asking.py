@@ -95,7 +95,7 @@ def absolute_importance(
 ) -> StateImportance:
     """Probability of passing a state and then reaching `target`: importance without normalisation.
 
-    Paper: the absolute variant, Sect. 4. The lower bound over all strategies is an infimum: strategies that come
+    Paper: the absolute variant, Sect. 4.1. The lower bound over all strategies is an infimum: strategies that come
     arbitrarily close still reach the target, its witness need not.
 
         abs(s) = Pr(F t and (not t U s))
@@ -177,7 +177,7 @@ def path_importance(
 ) -> PathImportance:
     """Importance of a simple path from the initial state, for reaching `target`.
 
-    Paper: P3 and P4, Sect. 4.2.
+    Paper: P3 and P4, Sect. 4.1.
 
         imp(tau) = Pr(tau) Pr_sn(F t) / Pr_s0(F t)
 
