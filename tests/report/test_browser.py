@@ -12,7 +12,7 @@ from waypost.errors import WaypostError
 from waypost.formats import read_mdp
 from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
 from waypost.importance.reading import kinds, ranking
-from waypost.logs import EventLog
+from waypost.logs import EventLog, read_log
 from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.solve import reachability
@@ -224,21 +224,20 @@ def _smallest_text(browser) -> float:
 
 
 def _overlapping(browser) -> list[str]:
-    """Pairs of boxes, and of boxes and numbers, that cover each other."""
+    """Pairs of boxes, of numbers, and of a box and a number, that cover each other."""
     return browser.run(
-        "const boxes = [...document.querySelectorAll('.node .body')].map((n) => n.getBoundingClientRect());"
-        "const numbers = [...document.querySelectorAll('.number')].map((n) => n.getBoundingClientRect());"
-        "const meet = (a, b) => a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 2"
-        "  && b.top < a.bottom - 2;"
-        "const found = [];"
-        "boxes.forEach((a, i) => { boxes.slice(i + 1).concat(numbers).forEach((b) => {"
-        "  if (meet(a, b)) found.push(`${a.left},${a.top}`); }); });"
-        "return found"
+        "const found = [...document.querySelectorAll('.node .body, .number')].map((n) => ({ n, r: n.getBoundingClientRect(),"
+        "  name: n.textContent || n.parentNode.dataset.label }));"
+        "const meet = ({ n, r: a }, { n: m, r: b }) => { const air = n.matches('.body') || m.matches('.body') ? 2 : -1;"
+        "  return a.left < b.right - air && b.left < a.right - air && a.top < b.bottom - 3 && b.top < a.bottom - 3; };"
+        "return found.flatMap((a, i) => found.slice(i + 1).filter((b) => meet(a, b)).map((b) => `${a.name} and ${b.name}`))"
     )
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["loan_page", "log_page", "hostile_page", "world_page", "hospital_page"])
+@pytest.mark.parametrize(
+    "name", ["loan_page", "log_page", "hostile_page", "world_page", "hospital_page", "loops_page", "lending_page"]
+)
 def test_a_page_opens_on_something_readable(browser, request, name, width):
     """Everything drawn is inside the frame, at least 11 px high and not covered; nothing scrolls sideways."""
     browser.open(request.getfixturevalue(name), width=width, height=844 if width == 390 else 800)
@@ -272,6 +271,23 @@ def hospital_page():
         middle = [names[int(k)] for k in rng.choice(np.arange(1, 14), size=int(rng.integers(4, 14)))]
         cases.append(["Registration", "Triage", *middle, "Discharge" if rng.random() < 0.6 else "Readmission"])
     return render_html(explain_log(EventLog.from_sequences(cases), positive="Discharge", eps=0.9))
+
+
+@pytest.fixture(scope="session")
+def loops_page():
+    """Steps that are repeated very often, with large numbers beside each other."""
+    cases = [["ask", *["wait for an answer"] * n, *["check"] * (n % 7), "pay"] for n in range(1, 60)]
+    cases += [["ask", *["check"] * n, *["wait for an answer"] * (n % 5), "go"] for n in range(1, 60)]
+    return render_html(explain_log(EventLog.from_sequences(cases * 20), positive="pay", eps=0.9))
+
+
+@pytest.fixture(scope="session")
+def lending_page(shared_data):
+    """A log of ten thousand cases."""
+    found = next((shared_data / "logs" / "synthetic").glob("lending*"))
+    log = read_log(found)
+    last = max(log.activities(), key=lambda name: sum(case[-1] == name for case in log.sequences()[:2000]))
+    return render_html(explain_log(log, positive=last, eps=0.9))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,6 +7,7 @@ class Page extends Reading {
     this.table = new Table(this, document.getElementById("live-table"));
     document.getElementById("live-table").hidden = this.mapOnly;
     this.builder = new PathBuilder(this, document.getElementById("path"));
+    for (const name of document.querySelectorAll(".findings [data-stop]")) this.named.add(Number(name.dataset.stop));
     this.choose(0);
     this.enliven();
     this.listen();

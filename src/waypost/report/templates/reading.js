@@ -21,6 +21,7 @@ class Reading {
     this.detail = {};
     this.forced = new Set();
     this.shownToo = [];
+    this.named = new Set(); // activities that the findings name
     this.place = new Map();
     this.shared = new Map();
     data.states.forEach((_, s) => this.shared.set(this.caption(s), (this.shared.get(this.caption(s)) || 0) + 1));

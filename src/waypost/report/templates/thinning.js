@@ -35,6 +35,26 @@ function through(keys, arrows, kept) {
   return [...shown, ...made];
 }
 
+function projected(courses, kept, start) {
+  // what comes next among the kept stops, counted over the courses [cases, example, ...stops] of all cases: how often,
+  // and how often directly; most frequent first
+  const found = new Map();
+  for (const course of courses) {
+    let [source, direct] = [start, true];
+    for (let i = 2; i < course.length; i++) {
+      const target = course[i];
+      if (!kept.has(target)) { direct = false; continue; }
+      const key = source * 1e6 + target;
+      let arrow = found.get(key);
+      if (!arrow) found.set(key, arrow = { s: source, t: target, count: 0, direct: 0 });
+      arrow.count += course[0];
+      if (direct) arrow.direct += course[0];
+      [source, direct] = [target, true];
+    }
+  }
+  return [...found.values()].sort((a, b) => b.count - a.count || a.s - b.s || a.t - b.t);
+}
+
 function mainArrows(arrows, share) {
   // the arrows that carry `share` of all that happens, and those that keep every stop on a way from start to end:
   // for each stop its most frequent arrow in and its most frequent arrow out; `arrows` are sorted, most frequent first
