@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 const folder = new URL("../../src/waypost/report/templates/", import.meta.url);
 const scripts = ["vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "stops.js"];
-const names = ["number", "span", "percent", "duration", "counted", "addition", "through", "mainArrows", "thinned", "projected", "textWidth", "most", "laid", "arrange", "scaleIn", "smooth", "cut", "lines", "boxOf", "headingOf", "shadeOf", "arena", "reachability", "choiceValues"];
+const names = ["number", "span", "percent", "duration", "counted", "addition", "through", "mainArrows", "thinned", "projected", "walkShown", "textWidth", "most", "laid", "arrange", "scaleIn", "smooth", "cut", "lines", "boxOf", "headingOf", "shadeOf", "arena", "reachability", "choiceValues"];
 const source = scripts.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const page = new Function(`"use strict";${source.replaceAll('"use strict";', "")};return { ${names.join(", ")} };`)();
 
@@ -81,6 +81,14 @@ test("what comes next among the kept stops is counted over all cases", () => {
   const courses = [[3, "x", 1, 2, 9], [2, "y", 1, 1, 2, 8]]; // cases, example, stops
   assert.deepEqual(page.projected(courses, new Set([0, 2, 8, 9]), 0), [{ s: 0, t: 2, count: 5, direct: 0 }, { s: 2, t: 9, count: 3, direct: 3 }, { s: 2, t: 8, count: 2, direct: 2 }]);
   assert.deepEqual(page.projected(courses, new Set([0, 1, 2, 8, 9]), 0).find((a) => a.s === a.t), { s: 1, t: 1, count: 2, direct: 2 });
+});
+
+test("a walk takes the arrows that are drawn, over others where one is missing", () => {
+  const arrows = ["ab", "bc", "cd", "aa"].map((pair) => ({ s: pair[0], t: pair[1] }));
+  assert.deepEqual([...page.walkShown([..."aab"], arrows)], ["a a", "a b"]);
+  assert.deepEqual([...page.walkShown([..."ac"], arrows)].sort(), ["a b", "b c"]);
+  assert.deepEqual([...page.walkShown([..."da"], arrows)], []);
+  assert.deepEqual([...page.walkShown([..."bb"], arrows)], []);
 });
 
 test("of two directions the larger picture is taken", () => {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from waypost.cases import loan
+from waypost.cases import loan, prepare_case
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
 from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
@@ -16,7 +18,7 @@ from waypost.logs import EventLog, read_log
 from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.solve import reachability
-from waypost.story import explain_log
+from waypost.story import explain_log, with_insight
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -226,11 +228,11 @@ def _smallest_text(browser) -> float:
 def _overlapping(browser) -> list[str]:
     """Pairs of boxes, of numbers, and of a box and a number, that cover each other."""
     return browser.run(
-        "const found = [...document.querySelectorAll('.node .body, .number')].map((n) => ({ n, r: n.getBoundingClientRect(),"
-        "  name: n.textContent || n.parentNode.dataset.label }));"
+        "const found = [...document.querySelectorAll('.node .body, .number')].map((n) => ({"
+        "  n, r: n.getBoundingClientRect(), name: n.textContent || n.parentNode.dataset.label }));"
         "const meet = ({ n, r: a }, { n: m, r: b }) => { const air = n.matches('.body') || m.matches('.body') ? 2 : -1;"
         "  return a.left < b.right - air && b.left < a.right - air && a.top < b.bottom - 3 && b.top < a.bottom - 3; };"
-        "return found.flatMap((a, i) => found.slice(i + 1).filter((b) => meet(a, b)).map((b) => `${a.name} and ${b.name}`))"
+        "return found.flatMap((a, i) => found.slice(i + 1).filter((b) => meet(a, b)).map((b) => `${a.name} ${b.name}`))"
     )
 
 
@@ -401,18 +403,19 @@ def told(browser, log_page):
 
 
 def test_the_map_shows_activities_with_counts_and_no_bookkeeping(told, loan_log):
-    """Every arrow with its count is one of the log's; no state that only says whose turn it is."""
+    """An arrow counts what comes next among the steps shown, over all cases; nothing only says whose turn it is."""
     process = loan_log.log.process_map
-    known = {(a.source, a.target): a.count for a in process.arrows}
-    drawn = told.run(
-        "return waypost.graph.edges.map(({edge}) => [edge.s - 1e9, edge.t - 1e9, edge.label, !!edge.hidden])"
-    )
-    assert len(drawn) >= 8
-    for source, target, label, hidden in drawn:
-        assert hidden or label == f"{known[source, target]:,}"
-    text = told.text("#graph") if told.run("return !!document.querySelector('#graph').innerText") else ""
+    shown = set(told.run("return [...waypost.graph.nodes.keys()].map((key) => key - 1e9)"))
+    known: Counter[tuple[int, int]] = Counter()
+    for course in process.courses:
+        for pair in pairwise([0, *(stop for stop in course.stops if stop in shown)]):
+            known[pair] += course.count
+    drawn = told.run("return waypost.graph.edges.map(({edge}) => [edge.s - 1e9, edge.t - 1e9, edge.label])")
+    assert 8 <= len(drawn) <= len(known)
+    for source, target, label in drawn:
+        assert label == f"{known[source, target]:,}"
     names = told.run("return [...document.querySelectorAll('.node')].map((n) => n.dataset.label)")
-    assert not any(" after " in name for name in [*names, text])
+    assert not any(" after " in name for name in names)
     assert any(name.startswith("Accept offer: ") for name in names)
 
 
@@ -579,3 +582,54 @@ def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser,
 def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
     mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
     _measure(browser, explain(mdp, target="positive", **needs(mdp, ".html")))
+
+
+# --- decisions, what-ifs, ways and segments ---
+
+
+@pytest.fixture(scope="session")
+def deep(granted):
+    """The loan example with what follows from it."""
+    return with_insight(granted)
+
+
+def test_a_clicked_state_tells_what_its_choices_are_worth_and_what_forbidding_it_leaves(browser, deep):
+    browser.open(render_html(deep))
+    browser.press(browser.node("Consultation"))
+    details = browser.text("#details")
+    assert "After it\n0 to 0.98" in details.replace("\n\n", "\n")
+    assert "Forbidding it leaves 0.465 at best, instead of 0.98." in details
+    assert "The choice in Consultation" in details
+    rows = browser.run("return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n'))")
+    known = deep.insight.decisions["Consultation"].values
+    assert [[row[0], row[-1]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
+    assert known == pytest.approx({"Apply": 0.98, "Angry": 0})
+    assert browser.log() == []
+
+
+def test_a_usual_way_is_drawn_in_the_picture_and_taken_away_again(browser, deep):
+    browser.open(render_html(deep))
+    assert browser.text(".trails li").split("\n")[0].strip().startswith("43.6 %")
+    browser.press('[data-trail="routes 1"]')
+    on = "return waypost.graph.edges.filter(({made}) => made.classList.contains('onpath')).map(({edge}) => "
+    on += "waypost.data.states[edge.s] + ' ' + waypost.data.states[edge.t])"
+    taken = deep.insight.routes[1]
+    steps = [name for block in taken.blocks for name in block.steps]
+    assert sorted(browser.run(on)) == sorted(" ".join(pair) for pair in pairwise(steps))
+    browser.press('[data-trail="routes 1"]')
+    assert browser.run(on) == []
+    assert browser.log() == []
+
+
+def test_an_activity_tells_of_the_choices_after_it_with_intervals(browser):
+    found = explain_log(prepare_case("loan-log"), resamples=20)
+    browser.open(render_html(found))
+    browser.run("waypost.selectStop(waypost.data.map.stops.findIndex((s) => s.name === 'Make offer1'), true)")
+    details = browser.text("#details")
+    assert "The choice by customer after Make offer1" in details
+    assert "9.2 points of success are lost." in details
+    assert "Usual ways through here" in details
+    score = found.log.of("Make offer1")
+    low, high = (round(100 * x) for x in score.intervals["bad_share"])
+    assert f"({low} to {high} %)" in details
+    assert browser.log() == []

@@ -20,6 +20,8 @@ from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
 from waypost.report import story as words
 from waypost.report.findings import Name, findings
+from waypost.report.insight import insight_data
+from waypost.report.mapdata import stop_places
 from waypost.report.names import labels_by_state
 from waypost.report.pagedata import page_data
 from waypost.report.text import Summary, kind_counts, summarise
@@ -28,7 +30,7 @@ from waypost.report.wording import SCOPE_TITLES, count, number, percent, printab
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = (
     *("vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "graph.js"),
-    *("stops.js", "panels.js", "path.js", "table.js", "compare.js", "reading.js", "main.js"),
+    *("stops.js", "panels.js", "insight.js", "path.js", "table.js", "compare.js", "reading.js", "main.js"),
 )
 
 
@@ -72,12 +74,18 @@ def render_html(
     told = [each.log.by_state or each if each.log else each for each in several]
     data = page_data(told, coordinates, cases or {}, story)
     positions = {name: k for k, name in enumerate(data["states"])}
+    for target, explanation in zip(data["targets"], several, strict=True):
+        target["insight"] = insight_data(explanation, positions if story is None else stop_places(story))
     page: str = template.render(
         title=printable(summaries[0].title),
         version=version("waypost"),
         css=_asset("page.css"),
         script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
-        parts=[_part(e, s, positions) for e, s in zip(several, summaries, strict=True)],
+        parts=[
+            _part(e, s, positions) | {"insight": target["insight"]}
+            for e, s, target in zip(several, summaries, data["targets"], strict=True)
+        ],
+        share=percent,
         data=embed(data),
     )
     return page

@@ -39,6 +39,16 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
     return {"cases": process.cases, "stops": stops, "arrows": arrows, "courses": courses}
 
 
+def stop_places(story: Story) -> dict[str, int]:
+    """Where each activity is among the stops of the map, however the model writes it."""
+    found: dict[str, int] = {}
+    for k, stop in enumerate(story.process_map.stops if story.process_map else ()):
+        if stop.role == "activity":
+            found.setdefault(written(stop.name, "paper"), k)
+            found[stop.name] = k
+    return found
+
+
 def _states(activity: str, mdp: MDP, at: Mapping[int, int]) -> list[int]:
     label = label_of(activity, mdp.labels)
     if label is None:

@@ -98,7 +98,17 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(view, at),
+        "whatifs": _whatifs(explanation, inside),
     }
+
+
+def _whatifs(explanation: Explanation, inside: Sequence[int]) -> list[list[float | int]] | None:
+    """Success after each state, least and greatest, and without it, where they are known."""
+    known = explanation.whatifs or (explanation.insight.whatifs if explanation.insight else None)
+    if known is None:
+        return None
+    columns = (known.after_lower, known.after_upper, known.without)
+    return [[float(values[k]) for k in inside] for values in columns]
 
 
 def compact(value: Number) -> float | int:

@@ -7,9 +7,11 @@ from typing import Any
 from waypost.errors import require
 from waypost.importance.activities import ActivityScore
 from waypost.importance.results import Bounds, Explanation, Number
+from waypost.importance.whatifs import WhatIfs
 from waypost.report.names import labels_by_state
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
+WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
 Value = str | Number | None
 
 
@@ -22,7 +24,8 @@ def columns(explanation: Explanation) -> list[str]:
     if explanation.log is not None:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
-    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in explanation.parts for side in sides)]
+    bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
+    return ["state", "labels", "kind", *bounds, *([] if _known(explanation) is None else WHAT_IF)]
 
 
 def texts(explanation: Explanation) -> int:
@@ -46,9 +49,24 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
         numbers = (number for bounds in explanation.at(position).values() for number in bounds)
-        line = (explanation.mdp.states[state], ", ".join(labels[state]), kind.value, *numbers)
+        line = (
+            explanation.mdp.states[state],
+            ", ".join(labels[state]),
+            kind.value,
+            *numbers,
+            *_whatifs(explanation, position),
+        )
         found.append(dict(zip(head, line, strict=True)))
     return found
+
+
+def _known(explanation: Explanation) -> WhatIfs | None:
+    return explanation.whatifs or (explanation.insight.whatifs if explanation.insight else None)
+
+
+def _whatifs(explanation: Explanation, position: int) -> list[Number]:
+    known = _known(explanation)
+    return [] if known is None else [getattr(known, name)[position] for name in WHAT_IF]
 
 
 def _activity(score: ActivityScore) -> tuple[Value, ...]:

@@ -65,14 +65,15 @@ class Graph {
     const { page } = this;
     const taken = page.takenEdges();
     const chosen = page.chosenKey();
-    const path = page.path ? page.path.states : [];
+    const path = page.path ? page.path.states : page.trail ? page.trail.keys : [];
+    const walked = walkShown(path, this.edges.map(({ edge }) => edge));
     for (const [key, { node, made }] of this.nodes) {
       const look = page.look(node);
       const classes = ["node", look.tone || "plain", ...(look.classes || [])];
       if (node.bare) classes.push("bare");
       if (key === chosen) classes.push("selected");
       if (page.matches) classes.push(page.matchesNode(node) ? "found" : "dim");
-      if (path.includes(node.state)) classes.push("onpath");
+      if (path.includes(key)) classes.push("onpath");
       made.setAttribute("class", classes.join(" "));
       made.setAttribute("aria-pressed", String(key === chosen));
       made.style.setProperty("--v", (look.value || 0).toFixed(3));
@@ -86,12 +87,12 @@ class Graph {
       if (edge.hidden) classes.push("hidden-way");
       if (chosen != null && (edge.s === chosen || edge.t === chosen)) classes.push("near");
       if (weight != null) classes.push(weight > 0 ? "taken" : "untaken");
-      if (path.some((s, i) => s === edge.s && path[i + 1] === edge.t)) classes.push("onpath");
+      if (walked.has(`${edge.s} ${edge.t}`)) classes.push("onpath");
       if (classes.some((name) => ["near", "taken", "onpath"].includes(name))) strong.add(`${edge.s} ${edge.t}`);
       made.setAttribute("class", classes.join(" "));
       made.querySelector(".line").style.strokeWidth = (weight > 0 ? 1.4 + 4 * weight : edge.width || 1.4).toFixed(1);
     }
-    this.svg.classList.toggle("choosing", chosen != null);
+    this.svg.classList.toggle("choosing", chosen != null || !!page.trail);
     for (const number of this.svg.querySelectorAll(".number")) number.classList.toggle("near", strong.has(number.dataset.edge));
   }
 

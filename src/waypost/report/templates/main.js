@@ -75,7 +75,7 @@ class Page extends Reading {
 
   select(state, centre = false) {
     if (this.mapOnly) { this.selectStop(this.data.map.stops.findIndex((stop) => stop.states.includes(state)), centre); return; }
-    [this.selected, this.stop] = [state, null];
+    [this.selected, this.stop, this.trail] = [state, null, null];
     document.getElementById("details").hidden = false;
     if (this.view === "process") { this.view = "around"; this.lookFirst(); this.draw(); }
     else if (!this.graph.has(state)) {
@@ -86,11 +86,30 @@ class Page extends Reading {
   }
 
   selectStop(k, centre = false) {
-    [this.selected, this.stop] = [null, k];
+    [this.selected, this.stop, this.trail] = [null, k, null];
     document.getElementById("details").hidden = false;
     if (this.view !== "process") { this.view = "process"; this.lookFirst(); this.draw(); }
     if (!this.graph.nodes.has(k + STOPS)) { this.forced.add(k); this.draw(); }
     this.chosen(k + STOPS, centre);
+  }
+
+  follow(kind, i) {
+    // a usual way or a telling segment, drawn in the picture; a second click takes it away
+    const again = this.trail && this.trail.kind === kind && this.trail.i === i;
+    [this.selected, this.stop, this.trail] = [null, null, null];
+    if (!again) {
+      const { steps, text } = this.target.insight[kind][i];
+      const own = this.data.map ? STOPS : 0;
+      this.trail = { kind, i, text, keys: steps.map((key) => key + own) };
+      this.view = this.firstView;
+      this.lookFirst();
+      if (own) for (const k of steps) this.forced.add(k);
+      else if (this.view === "overview") this.shownToo.push(...steps.filter((s) => this.target.view.states.includes(s)));
+    }
+    this.draw();
+    this.chosen(null, false);
+    if (this.trail) document.querySelector(".explorer").scrollIntoView({ block: "nearest" });
+    for (const link of document.querySelectorAll("[data-trail]")) link.setAttribute("aria-pressed", String(!!this.trail && link.dataset.trail === `${kind} ${i}`));
   }
 
   chosen(key, centre) {
@@ -108,6 +127,7 @@ class Page extends Reading {
 
   deselect(focus = false) {
     const key = this.chosenKey();
+    if (this.trail) { this.follow(this.trail.kind, this.trail.i); return; }
     if (key == null) return;
     [this.selected, this.stop] = [null, null];
     if (this.view === "around") { this.view = this.firstView; this.lookFirst(); this.draw(); }
@@ -214,7 +234,11 @@ class Page extends Reading {
   }
 
   enliven() {
-    // the names in the findings lead into the picture
+    // the names in the findings, the ways and the segments lead into the picture
+    for (const name of document.querySelectorAll("b[data-trail]")) {
+      const [kind, i] = name.dataset.trail.split(" ");
+      name.replaceWith(element("button", { type: "button", class: "link", "data-trail": name.dataset.trail, "aria-pressed": "false", onclick: () => this.follow(kind, Number(i)) }, ...name.childNodes));
+    }
     for (const name of document.querySelectorAll("b[data-state], b[data-stop]")) {
       const { state, stop } = name.dataset;
       name.replaceWith(element("button", { type: "button", class: "link", onclick: () => (stop != null ? this.selectStop(Number(stop), true) : this.select(Number(state), true)) }, ...name.childNodes));

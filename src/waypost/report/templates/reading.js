@@ -21,6 +21,7 @@ class Reading {
     this.detail = {};
     this.forced = new Set();
     this.shownToo = [];
+    this.trail = null; // the way or segment that is drawn: {kind, i, keys}
     this.named = new Set(); // activities that the findings name
     this.place = new Map();
     this.shared = new Map();
@@ -230,6 +231,11 @@ class Reading {
 
   link(state) {
     return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.select(state, true); } }, bdi(this.title(state)));
+  }
+
+  trailLink(kind, i, text) {
+    // draws a way or a segment in the picture
+    return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.follow(kind, i); } }, bdi(text));
   }
 
   stopLink(k) { return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.selectStop(k, true); } }, bdi(this.stopName(k))); }

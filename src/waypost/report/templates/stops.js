@@ -59,7 +59,9 @@ function showStop(page, host, k) {
     element("h3", {}, bdi(page.stopName(k))),
     element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}` : counted(stop.cases, "case")),
     ...contrastRows(page, stop),
+    ...decisionParts(page, k),
     ...stopImportance(page, k),
+    ...trailsThrough(page, k),
     out.length ? element("h4", {}, "Followed by") : null, out.length ? element("ul", { class: "steps" }, out) : null,
     into.length ? element("h4", {}, "Comes after") : null, into.length ? element("ul", { class: "steps" }, into) : null,
     ...stopCases(page, stop),
@@ -69,11 +71,15 @@ function showStop(page, host, k) {
 
 function contrastRows(page, stop) {
   if (stop.good_share == null) return [];
-  const row = (title, value, tone) => element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value)));
+  const row = (title, name, tone) => {
+    const value = stop[name];
+    return element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value), interval(stop, name)));
+  };
+  const drawn = Object.keys(stop.intervals || {}).length ? [element("p", { class: "muted" }, "In brackets: where 95 % of the shares lie when cases are drawn again.")] : [];
   if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
   return [
-    element("h4", {}, "How many have it"), row("Good cases", stop.good_share, "for"), row("Bad cases", stop.bad_share, "against"),
-    element("h4", {}, "How many end well"), row("With it", stop.success_after, "for"), row("Without it", stop.success_without, "against"),
+    element("h4", {}, "How many have it"), row("Good cases", "good_share", "for"), row("Bad cases", "bad_share", "against"),
+    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...drawn,
   ];
 }
 
@@ -81,9 +87,14 @@ function stopImportance(page, k) {
   const rows = [];
   for (const scope of page.scopeNames()) {
     const bounds = stopBounds(page, k, scope);
-    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds))));
+    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds), boundsInterval(page.data.map.stops[k], scope))));
   }
   return rows.length && page.data.map.stops[k].role === "activity" ? [element("h4", {}, "Importance, in the learned model"), scale(), ...rows] : [];
+}
+
+function boundsInterval(stop, scope) {
+  const [low, high] = ["lower", "upper"].map((side) => stop.intervals && stop.intervals[`${scope}_${side}`]);
+  return low && high ? element("small", {}, ` (${number(low[0])} to ${number(high[1])})`) : null;
 }
 
 function stopCases(page, stop) {

@@ -83,6 +83,24 @@ function thinned(keys, arrows, { count, share, always = [] }) {
   return { kept, arrows: [...mainArrows(ways.filter((a) => !a.hidden), share), ...ways.filter((a) => a.hidden)] };
 }
 
+function walkShown(path, arrows) {
+  // the arrows "s t" that a walk takes where it is drawn: from each step to the next, or by as few arrows as lead there
+  const after = new Map();
+  for (const { s, t } of arrows) after.set(s, [...(after.get(s) || []), t]);
+  const found = new Set();
+  for (let i = 0; i + 1 < path.length; i++) {
+    const [start, end] = [path[i], path[i + 1]];
+    if ((after.get(start) || []).includes(end)) { found.add(`${start} ${end}`); continue; }
+    const from = new Map([[start, null]]);
+    const queue = [start];
+    for (let here = queue.shift(); here != null && !from.has(end); here = queue.shift()) {
+      for (const next of after.get(here) || []) if (!from.has(next)) { from.set(next, here); queue.push(next); }
+    }
+    if (start !== end) for (let here = end; from.get(here) != null; here = from.get(here)) found.add(`${from.get(here)} ${here}`);
+  }
+  return found;
+}
+
 function most(n, fits) {
   // the largest count up to n that fits, looked for from below: small pictures are laid out in no time
   let best = Math.min(n, 3);
