@@ -91,6 +91,13 @@ test("a walk takes the arrows that are drawn, over others where one is missing",
   assert.deepEqual([...page.walkShown([..."bb"], arrows)], []);
 });
 
+test("cycles that the greedy way leaves standing are laid out all the same", () => {
+  const pairs = "01 10 13 17 15 30 31 32 36 23 27 21 24 42 47 46 53 50 67 64 62".split(" ");
+  const boxes = [..."01234567"].map((key) => ({ key, role: key === "0" ? "start" : "", ...page.boxOf(`q${key}`, "0.5") }));
+  const { nodes } = page.laid(boxes, pairs.map((pair) => ({ s: pair[0], t: pair[1], label: "0.5" })), "TB");
+  assert.ok(nodes.every((node) => node.y >= nodes[0].y));
+});
+
 test("of two directions the larger picture is taken", () => {
   const boxes = [..."abcdef"].map((key) => ({ key, w: 60, h: 40, rows: [key] }));
   const arrows = ["ab", "bc", "cd", "de", "ef"].map((pair) => ({ s: pair[0], t: pair[1] }));

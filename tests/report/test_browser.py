@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.report.conftest import random_paths
 
-from waypost.cases import loan, prepare_case
+from waypost.cases import loan
 from waypost.errors import WaypostError
 from waypost.formats import read_mdp
 from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
@@ -18,7 +19,7 @@ from waypost.logs import EventLog, read_log
 from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.solve import reachability
-from waypost.story import explain_log, with_insight
+from waypost.story import explain_log
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -202,7 +203,7 @@ def test_without_javascript_text_and_table_are_there(browser, loan_page):
     assert "of the runs that reach 'Granted' pass Application+, whatever is done." in body
     assert "Every run that reaches 'Granted' passes these" in body
     assert "0.525 to 1" in body
-    assert "Build a path" not in body
+    assert "Paths and patterns" not in body
 
 
 def _outside(browser) -> list[str]:
@@ -394,14 +395,6 @@ def test_what_a_choice_is_worth_is_what_the_library_says(page):
 # --- the process map ---
 
 
-@pytest.fixture
-def told(browser, log_page):
-    browser.open(log_page)
-    yield browser
-    assert browser.log() == []
-    assert browser.requests() == []
-
-
 def test_the_map_shows_activities_with_counts_and_no_bookkeeping(told, loan_log):
     """An arrow counts what comes next among the steps shown, over all cases; nothing only says whose turn it is."""
     process = loan_log.log.process_map
@@ -469,41 +462,11 @@ def test_waiting_times_are_there_on_demand(told):
     assert any("hour" in text or "day" in text for text in numbers)
 
 
-def _random_paths(seed: int, n_models: int) -> list[tuple[MDP, list[str]]]:
-    """Random models with end components and dead ends, each with a simple path that avoids the goal."""
-    rng = np.random.default_rng(seed)
-    cases = []
-    while len(cases) < n_models:
-        n = int(rng.integers(4, 9))
-        names = [f"q{i}" for i in range(n)]
-        choices: dict[str, dict[str, dict[str, float]]] = {}
-        for name in names[:-1]:
-            choices[name] = {}
-            for a in range(int(rng.integers(1, 4))):
-                support = rng.choice(n, size=int(rng.integers(1, 4)), replace=False)
-                weights = rng.integers(1, 5, len(support))
-                choices[name][f"a{a}"] = {
-                    names[y]: float(w / weights.sum()) for y, w in zip(support, weights, strict=True)
-                }
-        choices[names[-1]] = {}
-        mdp = MDP.from_dict(choices, initial="q0", labels={"goal": [names[-1]]})
-        path = ["q0"]
-        for _ in range(int(rng.integers(1, 4))):
-            action = str(rng.choice(list(choices[path[-1]])))
-            onward = [y for y in choices[path[-1]][action] if y not in path[::2] and y != names[-1]]
-            if not onward:
-                break
-            path += [action, str(rng.choice(onward))]
-        if len(path) > 1:
-            cases.append((mdp, path))
-    return cases
-
-
 def test_paths_in_the_page_equal_the_library(browser, loan_page):
     """The page's own computation gives the library's bounds, in both scopes, or both say that there are none."""
     browser.open(loan_page)
     undefined = 0
-    for mdp, path in _random_paths(7, 150):
+    for mdp, path in random_paths(7, 150):
         packed = {
             "choices": np.diff(mdp.first_choice).tolist(),
             "rows": np.diff(mdp.transitions.indptr).tolist(),
@@ -582,54 +545,3 @@ def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser,
 def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
     mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
     _measure(browser, explain(mdp, target="positive", **needs(mdp, ".html")))
-
-
-# --- decisions, what-ifs, ways and segments ---
-
-
-@pytest.fixture(scope="session")
-def deep(granted):
-    """The loan example with what follows from it."""
-    return with_insight(granted)
-
-
-def test_a_clicked_state_tells_what_its_choices_are_worth_and_what_forbidding_it_leaves(browser, deep):
-    browser.open(render_html(deep))
-    browser.press(browser.node("Consultation"))
-    details = browser.text("#details")
-    assert "After it\n0 to 0.98" in details.replace("\n\n", "\n")
-    assert "Forbidding it leaves 0.465 at best, instead of 0.98." in details
-    assert "The choice in Consultation" in details
-    rows = browser.run("return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n'))")
-    known = deep.insight.decisions["Consultation"].values
-    assert [[row[0], row[-1]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
-    assert known == pytest.approx({"Apply": 0.98, "Angry": 0})
-    assert browser.log() == []
-
-
-def test_a_usual_way_is_drawn_in_the_picture_and_taken_away_again(browser, deep):
-    browser.open(render_html(deep))
-    assert browser.text(".trails li").split("\n")[0].strip().startswith("43.6 %")
-    browser.press('[data-trail="routes 1"]')
-    on = "return waypost.graph.edges.filter(({made}) => made.classList.contains('onpath')).map(({edge}) => "
-    on += "waypost.data.states[edge.s] + ' ' + waypost.data.states[edge.t])"
-    taken = deep.insight.routes[1]
-    steps = [name for block in taken.blocks for name in block.steps]
-    assert sorted(browser.run(on)) == sorted(" ".join(pair) for pair in pairwise(steps))
-    browser.press('[data-trail="routes 1"]')
-    assert browser.run(on) == []
-    assert browser.log() == []
-
-
-def test_an_activity_tells_of_the_choices_after_it_with_intervals(browser):
-    found = explain_log(prepare_case("loan-log"), resamples=20)
-    browser.open(render_html(found))
-    browser.run("waypost.selectStop(waypost.data.map.stops.findIndex((s) => s.name === 'Make offer1'), true)")
-    details = browser.text("#details")
-    assert "The choice by customer after Make offer1" in details
-    assert "9.2 points of success are lost." in details
-    assert "Usual ways through here" in details
-    score = found.log.of("Make offer1")
-    low, high = (round(100 * x) for x in score.intervals["bad_share"])
-    assert f"({low} to {high} %)" in details
-    assert browser.log() == []

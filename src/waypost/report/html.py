@@ -30,7 +30,18 @@ from waypost.report.wording import SCOPE_TITLES, count, number, percent, printab
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = (
     *("vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "graph.js"),
-    *("stops.js", "panels.js", "insight.js", "path.js", "table.js", "compare.js", "reading.js", "main.js"),
+    *(
+        "stops.js",
+        "panels.js",
+        "insight.js",
+        "pattern.js",
+        "matching.js",
+        "path.js",
+        "table.js",
+        "compare.js",
+        "reading.js",
+        "main.js",
+    ),
 )
 
 

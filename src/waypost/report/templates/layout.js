@@ -68,7 +68,11 @@ function laid(boxes, arrows, rankdir, before = []) {
     graph.setEdge(String(arrow.s), String(arrow.t), { ...label, labelpos: "c", weight: arrow.weight || 1 }, String(i));
   });
   for (const [first, second] of before) graph.setEdge(String(first), String(second), { weight: 0, width: 0, height: 0 }, "before");
-  dagre.layout(graph);
+  try { dagre.layout(graph); } catch {
+    // its greedy way to break cycles leaves some of them standing; the other one never does, but draws more arrows up
+    graph.graph().acyclicer = "dfs";
+    dagre.layout(graph);
+  }
   const start = boxes.find((box) => box.role === "start");
   const along = (box) => graph.node(String(box.key))[rankdir === "TB" ? "y" : "x"];
   if (start && !before.length) {

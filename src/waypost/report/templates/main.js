@@ -86,6 +86,7 @@ class Page extends Reading {
   }
 
   selectStop(k, centre = false) {
+    if (this.path && !centre && this.data.map.stops[k].role === "activity") { this.builder.box.add(this.data.map.stops[k].name); return; }
     [this.selected, this.stop, this.trail] = [null, k, null];
     document.getElementById("details").hidden = false;
     if (this.view !== "process") { this.view = "process"; this.lookFirst(); this.draw(); }
@@ -174,7 +175,8 @@ class Page extends Reading {
     this.legend();
     this.sliders(show);
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));
-    show("path-mode", this.view !== "process");
+    show("path-mode", !this.data.map || (this.view === "process" && this.data.map.courses.length > 0));
+    document.getElementById("path-mode").textContent = this.data.map ? "Try a pattern" : "Paths and patterns";
     show("arrow-text-field", this.view === "process" && this.data.map.arrows.some((a) => a[3] != null));
   }
 
@@ -264,7 +266,7 @@ class Page extends Reading {
     on("zoom-out", "click", () => this.graph.zoom(1 / 1.3));
     on("zoom-fit", "click", () => this.graph.fit());
     const mode = document.getElementById("path-mode");
-    if (!this.model) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
+    if (!this.model && !this.data.map) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
     on("path-mode", "click", () => {
       const panel = document.getElementById("path");
       panel.hidden = !!this.path;

@@ -47,6 +47,23 @@ class Reading {
     return step.value;
   }
 
+  matchesOf(text, letters, words) {
+    // which words a pattern over single letters matches, or why it is none; for programs that drive the page
+    const language = new Language(letters.length);
+    try {
+      const node = new PatternReader(language, (name) => (letters.includes(name) && name ? [letters.indexOf(name)] : null), this.data.templates).read(text);
+      return words.map((word) => language.matches(node, word));
+    } catch (error) { return error.message; }
+  }
+
+  patternBounds(text) {
+    const { language, lettersOf } = stateLanguage(this);
+    const work = patternImportance(this.model, this.targetMask, this.data.initial, language, new PatternReader(language, lettersOf, this.data.templates).read(text));
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  }
+
   caption(state) { return this.data.captions[state] || this.data.states[state]; }
   labels(state) { return this.labelsOf.get(state) || []; }
   action(choice) { return this.data.actions[this.data.action[choice]]; }
