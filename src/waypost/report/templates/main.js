@@ -7,7 +7,7 @@ class Page extends Reading {
     this.table = new Table(this, document.getElementById("live-table"));
     document.getElementById("live-table").hidden = this.mapOnly;
     this.builder = new PathBuilder(this, document.getElementById("path"));
-    for (const name of document.querySelectorAll(".findings [data-stop]")) this.named.add(Number(name.dataset.stop));
+    this.namedBy = this.sides.map((_, i) => [...document.querySelectorAll(`.findings[data-target="${i}"] [data-stop]`)].map((name) => Number(name.dataset.stop)));
     this.choose(0);
     this.enliven();
     this.listen();
@@ -15,7 +15,9 @@ class Page extends Reading {
 
   choose(index) {
     this.targetIndex = index;
-    this.target = this.data.targets[index];
+    if (this.sides.length > 1) this.take(this.sides[index]);
+    this.named = new Set(this.namedBy[index] || this.namedBy[0]);
+    this.target = this.data.targets[this.sides.length > 1 ? 0 : index];
     this.targetMask = new Uint8Array(this.data.states.length);
     for (const s of this.target.states) this.targetMask[s] = 1;
     const asked = [...this.position.keys()];
@@ -46,6 +48,7 @@ class Page extends Reading {
     for (const look of looks) if (spread(look) > 1.5 * spread(best)) best = look;
     [this.scope, this.colour] = best;
     this.stateColour = this.colour;
+    if (this.target.label && scopes.includes("strategy")) [this.scope, this.stateColour] = ["strategy", "upper"];
     if (this.data.grid) [this.scope, this.stateColour] = scopes.includes("strategy") ? ["strategy", "upper"] : [this.mainScope, "kind"]; // on a map the kind says most, or what the given strategy does
   }
 
@@ -58,10 +61,11 @@ class Page extends Reading {
   }
 
   colours() {
-    const here = this.view === "process" ? ["contrast", "success", "cases", "upper", "lower", "width"] : ["kind", "upper", "lower", "width"];
+    const here = this.view === "process" ? ["change", "contrast", "success", "cases", "upper", "lower", "width"] : ["kind", "upper", "lower", "width"];
     const told = this.data.map && this.data.map.stops.some((stop) => stop.good_share != null);
     const bounded = this.data.map && this.data.map.stops.some((stop) => stop.bounds && Object.keys(stop.bounds).length);
-    return here.filter((key) => (["contrast", "success"].includes(key) ? told : this.view !== "process" || key === "cases" || bounded));
+    const changed = this.data.map && this.data.map.stops.some((stop) => stop.change);
+    return here.filter((key) => (key === "change" ? changed : ["contrast", "success"].includes(key) ? told : this.view !== "process" || key === "cases" || bounded));
   }
 
   lookFirst() {
@@ -166,7 +170,7 @@ class Page extends Reading {
   controls() {
     const show = (id, on) => { document.getElementById(id).hidden = !on; };
     segments(document.getElementById("scope"), Object.fromEntries(this.scopeNames().map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.draw(); this.refresh(); });
-    show("scope-field", this.scopeNames().length > 1 && !["contrast", "success", "cases"].includes(this.colour));
+    show("scope-field", this.scopeNames().length > 1 && !COUNTED.includes(this.colour));
     const select = document.getElementById("colour");
     select.replaceChildren(...this.colours().map((key) => element("option", { value: key, selected: key === this.colour }, COLOURS[key])));
     select.value = this.colour;
@@ -211,13 +215,13 @@ class Page extends Reading {
 
   legend() {
     const words = {
-      contrast: ["more of the bad cases have it", "more of the good cases have it"], kind: ["marginal", "indispensable"], success: ["0 % end well after it", "100 %"], cases: ["no case", "every case"],
+      change: ["fewer cases have it", "more cases have it"], contrast: ["more of the bad cases have it", "more of the good cases have it"], kind: ["marginal", "indispensable"], success: ["0 % end well after it", "100 %"], cases: ["no case", "every case"],
     }[this.colour] || (this.colour === "width" ? ["importance certain", "open"] : [`importance 0 (${this.boundName})`, "1"]);
     document.getElementById("ramp-low").textContent = words[0];
     document.getElementById("ramp-high").textContent = words[1];
-    document.querySelector(".ramp i").className = this.colour === "contrast" ? "two-sided" : "";
+    document.querySelector(".ramp i").className = ["contrast", "change"].includes(this.colour) ? "two-sided" : "";
     document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
-    for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = ["contrast", "success", "cases"].includes(this.colour);
+    for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = COUNTED.includes(this.colour);
   }
 
   refresh() {
@@ -227,11 +231,12 @@ class Page extends Reading {
     showDetails(this, document.getElementById("details"));
     showCompare(this, document.getElementById("compare"));
     const host = document.getElementById("target-switch");
-    if (this.data.targets.length > 1) {
+    const named = this.sides.length > 1 ? this.sides.map((side) => side.side) : this.data.targets.map((t) => t.label || t.name);
+    if (named.length > 1) {
       host.className = "segments";
       host.setAttribute("role", "radiogroup");
-      host.setAttribute("aria-label", "Target");
-      segments(host, Object.fromEntries(this.data.targets.map((t, i) => [i, shorten(t.name, 28)])), String(this.targetIndex), (key) => this.choose(Number(key)));
+      host.setAttribute("aria-label", this.sides.length > 1 ? "Log" : this.data.targets[0].label ? "Strategy" : "Target");
+      segments(host, Object.fromEntries(named.map((name, i) => [i, shorten(name, 28)])), String(this.targetIndex), (key) => this.choose(Number(key)));
     }
   }
 

@@ -4,6 +4,15 @@ const ENDS = { start: "Start", good: "Good end", bad: "Bad end", end: "End" };
 
 class Reading {
   constructor(data) {
+    this.sides = data.sides || [data]; // two logs, side by side, or one thing
+    this.colour = "upper";
+    this.arrowText = "count";
+    this.path = null;
+    this.take(this.sides[0]);
+  }
+
+  take(data) {
+    // what is shown from now on
     this.data = data;
     this.model = data.model ? arena(this.unpacked(data.model)) : null;
     this.position = new Map((data.asked || data.states.map((_, i) => i)).map((state, i) => [state, i]));
@@ -12,11 +21,8 @@ class Reading {
     for (const [label, states] of Object.entries(data.labels)) {
       for (const s of states) this.labelsOf.set(s, [...(this.labelsOf.get(s) || []), label]);
     }
-    this.colour = "upper";
-    this.arrowText = "count";
     this.selected = null; // a state
     this.stop = null; // an activity
-    this.path = null;
     this.matches = null;
     this.detail = {};
     this.forced = new Set();
