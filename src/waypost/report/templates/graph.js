@@ -8,6 +8,9 @@ class Graph {
     this.svg = svg;
     this.nodes = new Map();
     this.edges = [];
+    this.minimap = document.getElementById("minimap");
+    this.minimap.addEventListener("pointerdown", (event) => { event.preventDefault(); this.goTo(event); });
+    this.minimap.addEventListener("pointermove", (event) => { if (event.buttons) this.goTo(event); });
     this.box = { x: 0, y: 0, w: 100, h: 100 };
     this.listen();
   }
@@ -48,6 +51,7 @@ class Graph {
     element("title", {}, ""),
     element("rect", { class: "ring-line", x: -4, y: -4, width: w + 8, height: h + 8, rx: bare ? 7 : 12 }),
     element("rect", { class: "body", width: w, height: h, rx: bare ? 4 : role && role !== "activity" ? h / 2 : 8 }),
+    node.actor >= 0 ? element("rect", { class: `actor actor-${node.actor % 5}`, x: 3, y: 7, width: 4, height: h - 14, rx: 2 }) : null,
     rows.map((row, i) => element("text", { class: "name", "aria-hidden": "true", x: w / 2, y: top + 17 * i }, row)),
     note ? element("text", { class: "note", "aria-hidden": "true", x: w / 2, y: top + 17 * rows.length }, note) : null,
     node.drawn ? node.drawn(w, h) : null);
@@ -110,6 +114,29 @@ class Graph {
   look(box) {
     this.box = box;
     this.svg.setAttribute("viewBox", `${box.x} ${box.y} ${box.w} ${box.h}`);
+    this.showMinimap();
+  }
+
+  showMinimap() {
+    // where one is in a picture of which a part is seen; a click goes there
+    const { width, height, nodes } = this.picture;
+    const { x, y, w, h } = this.box;
+    const part = x > 2 || y > 2 || x + w < width - 2 || y + h < height - 2;
+    this.minimap.toggleAttribute("hidden", !part);
+    if (!part) return;
+    this.minimap.setAttribute("viewBox", `-8 -8 ${width + 16} ${height + 16}`);
+    if (this.mini !== this.picture) {
+      this.mini = this.picture;
+      this.minimap.replaceChildren(...nodes.map((n) => element("rect", { x: n.x - n.w / 2, y: n.y - n.h / 2, width: n.w, height: n.h })), element("rect", { class: "frame" }));
+    }
+    const frame = this.minimap.querySelector(".frame");
+    const [left, top] = [Math.max(x, -8), Math.max(y, -8)];
+    for (const [key, value] of Object.entries({ x: left, y: top, width: Math.max(0, Math.min(x + w, width + 8) - left), height: Math.max(0, Math.min(y + h, height + 8) - top) })) frame.setAttribute(key, value.toFixed(1));
+  }
+
+  goTo(event) {
+    const spot = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.minimap.getScreenCTM().inverse());
+    this.look({ ...this.box, x: spot.x - this.box.w / 2, y: spot.y - this.box.h / 2 });
   }
 
   zoom(factor, point) {

@@ -121,8 +121,9 @@ class Page extends Reading {
     this.graph.paint();
     if (centre) {
       this.graph.centre(key);
-      const stage = document.querySelector(".stage").getBoundingClientRect();
-      if (stage.top > innerHeight - 200 || stage.bottom < 200) document.querySelector(".explorer").scrollIntoView();
+      const picture = document.querySelector(".graph");
+      const { top, bottom } = picture.getBoundingClientRect();
+      if (top > innerHeight - 200 || bottom < 200) (innerWidth < 960 ? picture : document.querySelector(".explorer")).scrollIntoView(); // on a phone the details come up over it
     }
     showDetails(this, document.getElementById("details"));
     this.table.mark();
@@ -220,6 +221,8 @@ class Page extends Reading {
     document.getElementById("ramp-low").textContent = words[0];
     document.getElementById("ramp-high").textContent = words[1];
     document.querySelector(".ramp i").className = ["contrast", "change"].includes(this.colour) ? "two-sided" : "";
+    const shown = this.view === "process" && this.actors.length > 1 ? this.actors : [];
+    document.getElementById("actors").replaceChildren(...shown.flatMap((actor, i) => [element("i", { class: `actor-${i % 5}`, "aria-hidden": "true" }), element("span", {}, bdi(actor), this.data.map.stops.some((stop) => stop.actor === actor && stop.chooses) ? " (chooses)" : "")]));
     document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
     for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = COUNTED.includes(this.colour);
   }

@@ -49,7 +49,7 @@ function processPicture(page, room) {
   const most = map.arrows.length ? map.arrows[0][2] : 1;
   const arrows = map.arrows.map(([s, t, count, waiting]) => ({ s, t, count, waiting }));
   const waits = new Map(map.arrows.map(([s, t, count, waiting]) => [`${s} ${t} ${count}`, waiting]));
-  const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, ...boxOf(page.stopName(k), page.stopNote(k)) }));
+  const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, actor: page.actors.length > 1 ? page.actors.indexOf(stop.actor) : -1, ...boxOf(page.stopName(k), page.stopNote(k)) }));
   const always = [...outer, ...gates, ...page.forced];
   const part = (count, share) => {
     let { kept, arrows: ways } = map.courses.length ? { kept: new Set([...inner.slice(0, count), ...always]) } : thinned([...inner, ...outer], arrows, { count, share, always });

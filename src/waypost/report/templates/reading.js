@@ -32,6 +32,7 @@ class Reading {
     this.place = new Map();
     this.shared = new Map();
     data.states.forEach((_, s) => this.shared.set(this.caption(s), (this.shared.get(this.caption(s)) || 0) + 1));
+    this.actors = data.map ? [...new Set(data.map.stops.filter((stop) => stop.actor).map((stop) => stop.actor))] : [];
     this.aside = new Set(data.aside);
     this.mapOnly = data.thing === "activity"; // the states are the activities themselves
     this.byImportance = (a, b) => (this.rank.get(a) ?? 1e9) - (this.rank.get(b) ?? 1e9);

@@ -28,7 +28,7 @@ function stopLook(page, k) {
   const name = page.stopName(k);
   const says = { start: "every case starts here", good: "a good end", bad: "a bad end", end: "where cases end" }[stop.role];
   if (says) return { text: `${name}: ${says}, ${counted(stop.cases, "case")}`, classes: [stop.role], value: 0 };
-  const text = `${name}: ${counted(stop.cases, "case")}, ${stopNote(page, k)}`;
+  const text = `${name}: ${counted(stop.cases, "case")}, ${stopNote(page, k)}${stop.actor ? `, by ${stop.actor}` : ""}`;
   const defines = stop.defines_outcome ? ["defining"] : [];
   if (page.colour === "change") {
     const { before, after, real } = stop.change || {};
@@ -64,7 +64,7 @@ function showStop(page, host, k) {
   host.replaceChildren(...[
     closer(page),
     element("h3", {}, bdi(page.stopName(k))),
-    element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}` : counted(stop.cases, "case")),
+    element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}${stop.actor ? `, by ${stop.actor}` : ""}` : counted(stop.cases, "case")),
     ...changeRows(page, stop),
     ...contrastRows(page, stop),
     ...decisionParts(page, k),
