@@ -78,19 +78,3 @@ def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[t
         alone = called[state] not in explanation.mdp.labels
         groups.setdefault((called[state], state if alone else -1), []).append(position)
     return [(name, members) for (name, _), members in groups.items()]
-
-
-def titles(mdp: MDP) -> list[str]:
-    """(S,) what to call each state so that no two are called the same.
-
-    >>> steps = {"q0": {"go": "q1"}, "q1": {"go": "q2"}, "q2": {}}
-    >>> mdp = MDP.from_dict(steps, initial="q0", labels={"pay": ["q1", "q2"]})
-    >>> titles(mdp)
-    ['q0', 'pay (q1)', 'pay (q2)']
-    """
-    called = captions(mdp)
-    shared = Counter(called)
-    return [
-        f"{caption} ({more})" if shared[caption] > 1 and (more := addition(caption, name)) else caption
-        for caption, name in zip(called, mdp.states, strict=True)
-    ]
