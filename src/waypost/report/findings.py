@@ -24,6 +24,7 @@ MOST = 5  # findings
 NAMED = 3  # names in one of them
 ALL = 0.95  # of the good and of the bad cases: nearly all
 OPEN = 2  # steps that are told of one by one
+LITTLE = 0.1  # less than this between best and worst is little
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
 
 
@@ -200,7 +201,8 @@ def _decided(explanation: Explanation) -> list[Finding]:
     target = printable(explanation.target)
     where = places(known.mdp)
     if not known.given:
-        return [_at_stake(known, decision, target) for decision in known.decisions[:1] if _matters(known, decision)]
+        told = [_at_stake(known, decision, target) for decision in known.decisions[:1] if _matters(known, decision)]
+        return told or _hardly(explanation, target)
     reached = Finding(
         "against" if known.cost >= CLEAR else "for",
         percent(known.reached),
@@ -222,6 +224,17 @@ def _decided(explanation: Explanation) -> list[Finding]:
             for d in lost
         ),
     ]
+
+
+def _hardly(explanation: Explanation, target: str) -> list[Finding]:
+    """Tell that choices change little, where they do."""
+    low, high = map(float, explanation.reachability)
+    if high - low >= LITTLE:
+        return []
+    said = (
+        f"is all that choices can change: {percent(high)} of the runs reach {target} at best, {percent(low)} at worst."
+    )
+    return [Finding("marginal", points(high - low), (said,))]
 
 
 def _matters(known: Decisions, decision: Decision) -> bool:

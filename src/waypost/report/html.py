@@ -166,6 +166,9 @@ def _figures(explanation: Explanation) -> list[tuple[str, str]]:
     low, high = explanation.reachability
     story, write = explanation.log, number if explanation.log is None else percent
     seen = [] if story is None else [("observed", percent(story.success))]
+    decided = explanation.insight.decisions if explanation.insight else None
+    if story is None and decided is not None and decided.given:
+        seen = [("given strategy", number(decided.reached))]
     if story is not None and not story.scopes:
         return [*seen, ("cases", f"{story.cases:,}")]
     return (

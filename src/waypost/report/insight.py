@@ -14,6 +14,7 @@ from waypost.report.view import turn_states
 from waypost.report.wording import percent, printable
 
 LISTED = 400  # decisions in a page
+ACTIONS = 20  # of a decision: the best ones and the worst
 
 
 def places(mdp: MDP) -> list[tuple[str, str]]:
@@ -143,8 +144,10 @@ def _decisions(insight: Insight, at: Mapping[str, int], *, by_state: bool) -> li
 
 def _worth(decision: Decision) -> dict[str, Any]:
     order = sorted(decision.values, key=lambda action: -decision.values[action])
+    shown = order if len(order) <= ACTIONS else [*order[: ACTIONS - 1], order[-1]]
     return {
-        "actions": [[printable(a), decision.values[a], decision.taken.get(a, 0.0)] for a in order],
+        "actions": [[printable(a), decision.values[a], decision.taken.get(a, 0.0)] for a in shown],
+        "more": len(order) - len(shown),
         "best": len(decision.best),
         "stakes": decision.stakes,
     }

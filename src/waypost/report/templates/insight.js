@@ -12,7 +12,7 @@ function decisionParts(page, key) {
     element("h4", {}, `The choice ${decision.where}`),
     element("p", { class: "muted" }, `${percent(decision.met)} of the runs of ${insight.called} come here.`, decision.cost > .0005 ? ` ${points(decision.cost)} of success are lost.` : ""),
     ...decision.actions.slice(0, 8).map(([name, worth, taken], i) => element("div", { class: `row choice${i < decision.best ? " for" : ""}` }, element("span", {}, bdi(name), insight.given ? element("small", {}, ` taken ${percent(taken)}`) : null), bar(worth, worth), element("span", {}, percent(worth)))),
-    decision.actions.length > 8 ? element("p", { class: "muted" }, `and ${decision.actions.length - 8} more`) : null,
+    decision.actions.length > 8 ? element("p", { class: "muted" }, `and ${decision.actions.length - 8 + decision.more} more, down to ${percent(decision.actions[decision.actions.length - 1][1])}`) : null,
   ]);
 }
 
