@@ -78,7 +78,23 @@ def tables(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
         {"segment": s.pattern, "good": s.good, "bad": s.bad, "bits": s.bits, "cases": s.cases} for s in known.segments
     ]
     rows = [] if known.decisions is None else list(decision_rows(known.decisions))
-    return {name: found for name, found in (("decisions", rows), ("ways", routes), ("segments", segments)) if found}
+    found = {"decisions": rows, "what if": _whatif_rows(explanation), "ways": routes, "segments": segments}
+    return {name: lines for name, lines in found.items() if lines}
+
+
+def _whatif_rows(explanation: Explanation) -> list[dict[str, Any]]:
+    """Success after each state and without it, what costs most first."""
+    known = explanation.insight.whatifs if explanation.insight else None
+    if known is None:
+        return []
+    called = titles(explanation.mdp)
+    rows = [
+        {"state": called[state], "after_lower": low, "after_upper": high, "without": without}
+        for state, low, high, without in zip(
+            explanation.asked.tolist(), known.after_lower, known.after_upper, known.without, strict=True
+        )
+    ]
+    return sorted(rows, key=lambda row: float(row["without"]))
 
 
 def insight_data(explanation: Explanation, at: Mapping[str, int]) -> dict[str, Any] | None:

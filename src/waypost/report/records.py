@@ -7,7 +7,6 @@ from typing import Any
 from waypost.errors import require
 from waypost.importance.activities import ActivityScore
 from waypost.importance.results import Bounds, Explanation, Number
-from waypost.importance.whatifs import WhatIfs
 from waypost.report.names import labels_by_state
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
@@ -25,7 +24,7 @@ def columns(explanation: Explanation) -> list[str]:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
     bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
-    return ["state", "labels", "kind", *bounds, *([] if _known(explanation) is None else WHAT_IF)]
+    return ["state", "labels", "kind", *bounds, *([] if explanation.whatifs is None else WHAT_IF)]
 
 
 def texts(explanation: Explanation) -> int:
@@ -60,12 +59,8 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     return found
 
 
-def _known(explanation: Explanation) -> WhatIfs | None:
-    return explanation.whatifs or (explanation.insight.whatifs if explanation.insight else None)
-
-
 def _whatifs(explanation: Explanation, position: int) -> list[Number]:
-    known = _known(explanation)
+    known = explanation.whatifs
     return [] if known is None else [getattr(known, name)[position] for name in WHAT_IF]
 
 
