@@ -86,6 +86,10 @@ def command(**options: Any) -> None:
         loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
+    if endings & {*PAGES, ".xlsx"}:
+        from waypost.story import with_insight
+
+        several = [with_insight(one) for one in several]
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
         show_segments(prepared, options["segment"])

@@ -23,6 +23,7 @@ from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
 
 if TYPE_CHECKING:
+    from waypost.importance.insight import Insight
     from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
@@ -282,9 +283,7 @@ class PathImportance:
 
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
-    """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
-
-    A mapping from state names to the bounds by scope.
+    """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
 
     Attributes
     ----------
@@ -308,6 +307,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         Success after and without each state, where it was asked for.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
+    insight
+        Decisions, usual ways and telling segments, where `waypost.story.with_insight` added them, and of every log.
 
     Examples
     --------
@@ -334,6 +335,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
     whatifs: WhatIfs | None = None
     log: Story | None = None
+    insight: Insight | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"

@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, TIME, EventLog
+from waypost.logs.log import CASE, NEGATIVE, OUTCOME, POSITIVE, TIME, EventLog
 
 Role = Literal["start", "activity", "good", "bad", "end"]
+MOST_STEPS = 400_000  # of all courses together; a log with more of them keeps none
 _ENDS: dict[str, Role] = {POSITIVE: "good", NEGATIVE: "bad"}
 
 
@@ -39,6 +40,15 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Course:
+    """What some cases do from their first event to their end: a variant, told apart by how it ends."""
+
+    stops: tuple[int, ...]  # positions in the map's stops; the last is an end
+    count: int  # cases
+    example: str  # the first of them, by name
+
+
+@dataclass(frozen=True)
 class ProcessMap:
     """Stops, the start first and the ends last, and the arrows between them, the most frequent first.
 
@@ -48,6 +58,7 @@ class ProcessMap:
     cases: int
     stops: tuple[Stop, ...]
     arrows: tuple[Arrow, ...]
+    courses: tuple[Course, ...] = ()  # all of them, the most frequent first; none where they are too many
 
 
 def process_map(log: EventLog) -> ProcessMap:
@@ -59,6 +70,8 @@ def process_map(log: EventLog) -> ProcessMap:
     [('start', 4, 4), ('ask', 4, 5), ('pay', 3, 3), ('go', 1, 1), ('end', 4, 4)]
     >>> [(found.stops[a.source].name, found.stops[a.target].name, a.count) for a in found.arrows][:3]
     [('start', 'ask', 4), ('ask', 'pay', 3), ('pay', 'end', 3)]
+    >>> found.courses[1]
+    Course(stops=(1, 1, 3, 4), count=1, example='case 4')
     """
     names = list(log.activities())
     code = {name: k for k, name in enumerate(names, 1)}
@@ -77,7 +90,8 @@ def process_map(log: EventLog) -> ProcessMap:
     if TIME in log.events and not log.events[TIME].isna().any():
         times = log.times("waiting").astype(np.int64) / 1e6
         seconds[log.n_cases : log.n_cases + len(later)] = times[later] - times[later - 1]
-    return ProcessMap(log.n_cases, tuple(stops), _arrows(source, target, seconds, n + len(ends)))
+    arrows = _arrows(source, target, seconds, n + len(ends))
+    return ProcessMap(log.n_cases, tuple(stops), arrows, _courses(log, activity, n + end_of))
 
 
 def _ends(log: EventLog) -> tuple[list[str], NDArray[np.int64]]:
@@ -108,3 +122,24 @@ def _arrows(
         a, b = divmod(int(pair[low]), n)
         arrows.append(Arrow(a, b, high - low, None if np.isnan(waiting) else waiting))
     return tuple(sorted(arrows, key=lambda arrow: (-arrow.count, arrow.source, arrow.target)))
+
+
+def _courses(log: EventLog, activity: NDArray[np.int64], end_of: NDArray[np.int64]) -> tuple[Course, ...]:
+    """Count the cases that do the same, `end_of` (cases,) being the stop at which each ends."""
+    first = log.first_event.tolist()
+    found: dict[tuple[bytes, int], list[int]] = {}  # cases and the first of them
+    steps = 0
+    for case, end in enumerate(end_of.tolist()):
+        key = (activity[first[case] : first[case + 1]].tobytes(), end)
+        if key not in found:
+            steps += first[case + 1] - first[case]
+            if steps > MOST_STEPS:
+                return ()
+            found[key] = [0, case]
+        found[key][0] += 1
+    names = log.events[CASE].to_numpy(dtype=object)
+    courses = [
+        Course((*np.frombuffer(taken, np.int64).tolist(), end), count, str(names[first[case]]))
+        for (taken, end), (count, case) in found.items()
+    ]
+    return tuple(sorted(courses, key=lambda course: -course.count))

@@ -11,6 +11,7 @@ from waypost.importance.results import Bounds, Explanation, Kind, Number
 from waypost.report.names import labels_by_state
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
+WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
 Value = str | Number | None
 
 
@@ -23,7 +24,8 @@ def columns(explanation: Explanation) -> list[str]:
     if explanation.log is not None:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
-    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in explanation.parts for side in sides)]
+    bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
+    return ["state", "labels", "kind", *bounds, *([] if explanation.whatifs is None else WHAT_IF)]
 
 
 def texts(explanation: Explanation) -> int:
@@ -51,7 +53,13 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
         numbers = (number for bounds in explanation.at(position).values() for number in bounds)
-        line = (explanation.mdp.states[state], ", ".join(labels[state]), kind.value, *numbers)
+        line = (
+            explanation.mdp.states[state],
+            ", ".join(labels[state]),
+            kind.value,
+            *numbers,
+            *_whatifs(explanation, position),
+        )
         found.append(dict(zip(head, line, strict=True)))
     return found
 
@@ -64,6 +72,11 @@ def group_kind(explanation: Explanation, name: str) -> Kind:
 def group_numbers(explanation: Explanation, name: str) -> list[Number]:
     """Both bounds of a group in every part."""
     return [number for part in explanation.parts for number in explanation.groups[name][part]]
+
+
+def _whatifs(explanation: Explanation, position: int) -> list[Number]:
+    known = explanation.whatifs
+    return [] if known is None else [getattr(known, name)[position] for name in WHAT_IF]
 
 
 def _activity(score: ActivityScore) -> tuple[Value, ...]:
