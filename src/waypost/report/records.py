@@ -45,9 +45,11 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     head = columns(explanation)
     if explanation.log is not None:
         return [dict(zip(head, _activity(score), strict=True)) for score in explanation.log.activities[:top]]
+    unknown = dict.fromkeys(head, None)  # success after and without is told of states
     found: list[dict[str, Value]] = [
-        dict(zip(head, (name, "", group_kind(explanation, name).value, *group_numbers(explanation, name)), strict=True))
+        unknown | dict(zip(head, (name, "", group_kind(explanation, name).value, *numbers), strict=False))
         for name in explanation.told_groups
+        for numbers in [group_numbers(explanation, name)]
     ]
     labels = labels_by_state(explanation.mdp)
     for position in explanation.ranking[:top].tolist():
