@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import load, load_log, load_recipe, load_strategy, tell, with_outcome
+from waypost.cli.source import load, load_recipe, load_strategy, log_in_memory, tell, with_outcome
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text
 from waypost.logs import EventLog
 from waypost.logs.segments import segment_names
+from waypost.logs.stored.engines import shown
 from waypost.report.files import ending_of
 from waypost.report.planning import PAGES
 
@@ -63,7 +64,7 @@ def command(before: str, after: str | None, **options: Any) -> None:
     logs = [_cleaned(source, given) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
-    names = (before, str(after))
+    names = (shown(before), shown(str(after)))
     if options["at"] is not None:
         names, pair = _by_day(logs[0], options["at"])
     elif options["segment"] is not None:
@@ -81,13 +82,14 @@ def command(before: str, after: str | None, **options: Any) -> None:
 
 def _write_page(found: Comparison, names: tuple[str, str], pair: Pair, path: str) -> None:
     """Write both logs into one page."""
-    from waypost.cli.stories import example_cases
     from waypost.report.comparing import render_comparison
     from waypost.story import explain_log
 
     told = (explain_log(pair[0]), explain_log(pair[1]))
     short = [name.removeprefix("cases that begin ") if " " in name else Path(name).name for name in names]
-    write_text(path, render_comparison(found, (short[0], short[1]), told, cases=[example_cases(log) for log in pair]))
+    write_text(
+        path, render_comparison(found, (short[0], short[1]), told, cases=[log.seen.example_cases() for log in pair])
+    )
 
 
 def _compare_strategies(model: str, options: dict[str, Any]) -> None:
@@ -124,9 +126,9 @@ def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
-        return prepared.log
+        return cast("EventLog", prepared.log)
     recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(load_log(source, recipe, given))
+    return with_outcome(recipe, given)(log_in_memory(source, recipe, given))
 
 
 def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:

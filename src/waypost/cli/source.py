@@ -24,10 +24,12 @@ from waypost.logs import (
     EVERY_EVENT_CHANCE,
     Actors,
     EventLog,
+    Log,
     Recipe,
     Step,
     looks_like_log,
     looks_like_traces,
+    open_log,
     read_actors,
     read_log,
     read_recipe,
@@ -36,6 +38,7 @@ from waypost.logs import (
 from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
 from waypost.logs.log import POSITIVE
 from waypost.logs.recipe import COLUMN_KEYS
+from waypost.logs.stored.engines import shown
 from waypost.model import MDP, Strategy
 
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
@@ -98,13 +101,13 @@ def find_prepared(
         prepared = prepare_case(source, data)
         return replace(prepared, eps=given.get("eps") or prepared.eps)
     if data is not None:
-        raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
+        raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {shown(source)!r} is none")
     if looks_like_log(source):
         return prepare_log(source, given)
     if looks_like_traces(source):
         _refuse(given, f"{source} holds traces, not a log", but="eps")
         return Prepared(read_traces(source), given.get("eps") or EPS)
-    _refuse(given, f"{source} is a model, not a log")
+    _refuse(given, f"{shown(source)} is a model, not a log")
     return None
 
 
@@ -137,16 +140,26 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
     return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
 
 
-def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
-    """Log of a file, its columns as the recipe and the options say."""
+def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
+    """Log wherever it lives, its columns as the recipe and the options say."""
+    columns: dict[str, Any] = {**log_columns(source, recipe, given)}
+    return open_log(source, **columns)
+
+
+def log_in_memory(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
+    """Log with all its events, its columns as the recipe and the options say."""
+    return read_log(source, **log_columns(source, recipe, given))
+
+
+def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:
+    """Columns of a table that the recipe and the options name."""
     columns = dict(recipe.columns_for(source))
     for item in given.get("columns", ()):
         role, equals, name = item.partition("=")
         if not equals or role not in COLUMN_KEYS:
             raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
         columns[role] = name
-    columns = {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
-    return read_log(source, **columns)
+    return {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
 
 
 def with_outcome(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
@@ -181,12 +194,12 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
             say(f"note: {note}", err=True)
 
 
-def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: EventLog) -> Actors | None:
+def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: Log) -> Actors | None:
     """Who acts and who chooses: by a map, by a column of the log, or by the events that are choices."""
     name, choosing = given.get("actors"), frozenset(given.get("choosing", ()))
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]
-    if name is not None and not Path(name).exists() and name in log.events:
+    if name is not None and not Path(name).exists() and log.has(name):
         return actors_of_column(log, name, choosing)
     if name is not None:
         return read_actors(name, choosing or None)

@@ -21,7 +21,8 @@ from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError,
 from waypost.importance import group_importance, state_importance
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
-from waypost.logs.traces import Trace
+from waypost.learn.tree import weighted
+from waypost.logs.traces import Trace, Traces
 from waypost.model import MDP, Target
 from waypost.processes import ChildError, spread
 from waypost.uncertainty.support import supported
@@ -122,7 +123,7 @@ def bootstrap(
     asked = target if isinstance(target, str) else tuple(target)
     ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories, min_seen=min_seen)
     measured = ask(whole)
-    job = partial(_resample, list(traces), eps, seed, ask)
+    job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), eps, seed, ask)
     found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
     if not found:
         raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
@@ -186,12 +187,14 @@ def _bounds(
     return table
 
 
-def _resample(traces: list[Trace], eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
+def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
     """Bounds in a model learned from cases drawn with replacement; None where it does not reach the target."""
-    drawn = np.random.default_rng([seed, number]).integers(len(traces), size=len(traces))
+    counts = np.array(traces.counts)
+    drawn = np.random.default_rng([seed, number]).multinomial(counts.sum(), counts / counts.sum()).tolist()
+    kept = [(trace, n) for trace, n in zip(traces.variants, drawn, strict=True) if n]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)
-        mdp = learn_mdp([traces[k] for k in drawn.tolist()], eps=eps)
+        mdp = learn_mdp(Traces(*map(tuple, zip(*kept, strict=True))), eps=eps)
     try:
         bounds: NDArray[np.float64] = ask(mdp)
     except (UndefinedImportanceError, NameUnknownError):  # no case that reaches the target was drawn
