@@ -87,9 +87,8 @@ def _write_page(found: Comparison, names: tuple[str, str], pair: Pair, path: str
 
     told = (explain_log(pair[0]), explain_log(pair[1]))
     short = [name.removeprefix("cases that begin ") if " " in name else Path(name).name for name in names]
-    write_text(
-        path, render_comparison(found, (short[0], short[1]), told, cases=[log.seen.example_cases() for log in pair])
-    )
+    cases = [log.seen.example_cases() for log in pair]
+    write_text(path, render_comparison(found, (short[0], short[1]), told, cases=cases))
 
 
 def _compare_strategies(model: str, options: dict[str, Any]) -> None:
