@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from waypost.cli.options import reading_options, target_option
 from waypost.cli.source import load, load_strategy, tell
 from waypost.errors import WaypostError
 from waypost.importance import Bounds, group_importance
+from waypost.importance.decisions import best_strategy
 from waypost.model import MDP
 
 SAME = 1e-6  # how far two answers in floating point may be apart
@@ -40,7 +42,9 @@ def command(model: str, strategy: str, **options: Any) -> None:
     is given the product of the model with the strategy's memory, and the strategy as a scheduler of its own; it
     computes the conditional probability of passing the states, given the target. Exit code 1 tells of a difference.
 
-    Example: waypost verify loan careful.json --target Granted --state Consultation
+    STRATEGY may also be `best`, a best strategy.
+
+    Example: waypost verify loan best --target Granted --state Consultation
     """
     from waypost.formats.verification import second_opinion
     from waypost.report.table import fitted_table
@@ -53,7 +57,8 @@ def command(model: str, strategy: str, **options: Any) -> None:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     if options["side"] and not options["states"]:
         raise WaypostError("--side is about the importance of a state; say which with --state")
-    given = load_strategy(strategy, mdp)
+    best = strategy == "best" and not Path(strategy).exists()
+    given = best_strategy(mdp, target=goal) if best else load_strategy(strategy, mdp)
     groups = {name: name for name in options["states"]}
     ours = group_importance(mdp, target=goal, scope=given, groups=groups, exact=options["exact"])
     storm = second_opinion(given, target=goal, groups=groups, exact=options["exact"])
