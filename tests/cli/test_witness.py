@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import pytest
@@ -34,9 +33,10 @@ def test_a_witness_attains_the_bound_it_is_for(tmp_path, scope, side):
     assert found.lower == getattr(wanted, side)
 
 
-def test_a_witness_of_a_value_between_is_printed():
+def test_a_witness_of_a_value_between_is_printed(tmp_path):
     done = run("explain", "-t", "Granted", "--witness", "Consultation", "--value", "0.5")
-    strategy = read_strategy(loan(), json.loads(done.output))
+    (tmp_path / "printed.json").write_text(done.output, encoding="utf-8")
+    strategy = read_strategy(loan(), tmp_path / "printed.json")
     found = waypost.state_importance(loan(), target="Granted", scope=strategy)["Consultation"]
     assert found.lower == pytest.approx(0.5, abs=1e-9)
 

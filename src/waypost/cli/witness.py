@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -17,9 +17,7 @@ from waypost.importance import state_importance
 from waypost.report.wording import exactly
 
 witness_options = together(
-    click.option(
-        "--witness", metavar="STATE", help="Instead: a strategy under which a bound of this state is attained."
-    ),
+    click.option("--witness", metavar="STATE", help="Instead: a strategy that attains a bound of this state, as JSON."),
     click.option("--side", type=click.Choice(["lower", "upper"]), help="Which bound --witness attains [upper]."),
     click.option("--value", type=float, metavar="X", help="Instead of --side: a value between the bounds."),
 )
@@ -35,9 +33,12 @@ def write_witness(loaded: Loaded, options: dict[str, Any]) -> None:
     for path in options["files"]:
         if Path(path).suffix.lower() != ".json":
             raise WaypostError(f"a strategy is written as .json, not as {path!r}")
-    state, scope = options["witness"], "optimal" if options["scope"] == "optimal" else "all"
+    state = options["witness"]
+    scope: Literal["all", "optimal"] = "optimal" if options["scope"] == "optimal" else "all"
     found = state_importance(loaded.mdp, target=target, scope=scope, states=[state], exact=options["exact"])
-    side = None if options["value"] is not None else options["side"] or "upper"
+    side: Literal["lower", "upper"] | None = None
+    if options["value"] is None:
+        side = "lower" if options["side"] == "lower" else "upper"
     strategy = found.witness(state, side, value=options["value"])
     if not options["files"]:
         give(json.dumps(strategy.to_dict(), indent=1, ensure_ascii=False) + "\n")
