@@ -21,7 +21,7 @@ from waypost.solve.overview import overview
 
 def test_the_papers_excerpt_comes_out_of_bpic17(shared_data):
     """Its three indispensable states and its detrimental calls, over the best strategies; turns are no states."""
-    done = CliRunner().invoke(command, ["excerpt", "--data", str(shared_data)])
+    done = CliRunner().invoke(command, ["excerpt", "--data", str(shared_data / "models/paper")])
     assert done.exit_code == 0, done.output
     _, _, firm, _, bad, *_ = done.output.splitlines()
     assert {"A_CreateApplication", "O_Accepted", "A_Pending"} <= set(firm.strip(" .").split(", "))
@@ -47,7 +47,7 @@ def test_the_papers_outgoing_transitions_count_those_that_enter_as_well(shared_d
 
 
 def test_a_grid_counts_right_wrong_and_unsolved_per_constant_and_tolerance(tmp_path):
-    """On a small loan every constant is harmless; each row of the table is one constant and one tolerance."""
+    """Each row is one constant and one tolerance; its bounds are right, wrong or unsolved. M = 10,000 is harmless."""
     study = replace(
         STUDIES["sensitivity"], models=("loan",), variants=("LP* letter, M = 10000", "QP letter, eps = 0.01"), sample=2
     )
@@ -55,6 +55,7 @@ def test_a_grid_counts_right_wrong_and_unsolved_per_constant_and_tolerance(tmp_p
     found = run_grid(study, settings, tmp_path, lambda _done, _all: None)
     table = grid(found.records)
     assert len(table.rows) == 2 * len(TOLERANCES)
-    assert {row[4] for row in table.rows} == {"4"}  # both bounds of two states, right
+    assert {sum(map(int, row[4:7])) for row in table.rows} == {4}  # both bounds of two states
+    assert {row[4] for row in table.rows if row[1].startswith("LP*")} == {"4"}
     names = {path.name for path in write_reports(found, tmp_path)}
     assert {"sensitivity.md", "sensitivity.svg"} <= names

@@ -1,7 +1,8 @@
 """What M, eps and the solver's tolerance do to the answers: the paper's main threat to validity, measured.
 
 The paper names numerical instability, "related to the chosen constants for M and epsilon", as its main threat
-(Sect. 6). Here LP* to the letter runs over a grid of M, QP to the letter over a grid of eps, both with several tolerances.
+(Sect. 6). Here LP* to the letter runs over a grid of M, QP to the letter over a grid of eps, both with several
+tolerances.
 """
 
 from __future__ import annotations
