@@ -101,6 +101,7 @@ def _lines(found: Overview, mdp: MDP) -> list[str]:
         f"{found.states} states, {found.choices} choices, {found.transitions} transitions",
         f"initial state {found.initial!r}",
         f"{found.deciding} states offer a choice" + (f", of up to {found.most_choices}" if found.deciding else ""),
+        f"at most {found.leaving:,} transitions leave a state, at most {found.touching:,} leave or enter one",
     ]
     if variables := _variables(mdp):
         lines.append(f"variables: {variables}")

@@ -25,6 +25,7 @@ from waypost.cli.source import (
 )
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
+from waypost.cli.witness import witness_options, write_witness
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, with_groups, without
 from waypost.model import MDP
@@ -42,6 +43,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @given.asking_options
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@witness_options
 @given.what_if_options
 @click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
 @given.reading_options()
@@ -60,7 +62,7 @@ def command(**options: Any) -> None:
 
     Example: waypost explain gridworld --target goal --html world.html
     """
-    files = _files(options)
+    files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
@@ -84,6 +86,9 @@ def command(**options: Any) -> None:
             raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
         goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
         loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
+    if options["witness"]:
+        write_witness(loaded, options)
+        return
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
     if endings & {*PAGES, ".xlsx"}:

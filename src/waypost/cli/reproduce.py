@@ -11,13 +11,16 @@ import click
 
 from waypost.cli.terminal import say
 from waypost.paper.encodings import Limits
+from waypost.paper.studies.excerpt import excerpt
+from waypost.paper.studies.models import find_model
 from waypost.paper.studies.reports import write_published, write_reports
 from waypost.paper.studies.running import Settings, run
+from waypost.paper.studies.sensitivity import run_grid
 from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
 
 
 @click.command("reproduce")
-@click.argument("study", type=click.Choice([*STUDIES, "published"]))
+@click.argument("study", type=click.Choice([*STUDIES, "published", "excerpt"]))
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
               help="Seconds per bound; the paper allowed 3600.")  # fmt: skip
 @click.option(
@@ -46,8 +49,10 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     """Reproduce a table or figure of the paper, next to the exact values.
 
     STUDY is table1, table2, appendix, differences or mssd, as in the paper; accuracy, how often each encoding is right
-    and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
-    output directory share their measurements. And published: every bound the authors published against the truth.
+    and why not; ordering, what keeps LP* from claiming too much and what that costs; or sensitivity, what M, eps and
+    the tolerance do to the answers. All studies with the same
+    output directory share their measurements. And published: every bound the
+    authors published against the truth; excerpt: the paper's explanation in words, of BPIC17.
 
     The paper's models are in the authors' artifact, https://github.com/explainableMDPs/mdp_attributive: --data is a
     clone of it, or a folder with the logs to learn them from again. Pickles are never opened.
@@ -57,6 +62,11 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     if study == "published":
         for path in write_published(options["data"], output):
             say(str(path))
+        return
+    if study == "excerpt":
+        for name in options["models"] or ("BPIC17",):
+            source = find_model(name, options["data"], generated=options["generated"])
+            say(f"{name}, {source.origin}; best strategies.\n{excerpt(source.mdp, target=options['target'])}")
         return
     narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
@@ -68,7 +78,8 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
         if show:
             click.echo(f"\r{done} of {of} bounds", nl=done == of, err=True)
 
-    outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
+    measured = run_grid if study == "sensitivity" else run
+    outcome = measured(replace(STUDIES[study], **narrowed), settings, output, progress)
     for path in write_reports(outcome, output):
         say(str(path))
     if outcome.left:

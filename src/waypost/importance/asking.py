@@ -232,6 +232,8 @@ def explain(
 ) -> Explanation:
     """Everything a report needs: reachability, importance in each scope, and absolute importance.
 
+    The absolute importance is over the scope, where one is asked for, and over all strategies where several are.
+
     Parameters
     ----------
     mdp
@@ -285,7 +287,7 @@ def explain(
     return explanation_of(
         base,
         scores,
-        absolute=ask_states(base, asked, absolute=True, progress=progress),
+        absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
         groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
         whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,

@@ -27,6 +27,8 @@ class Overview:
     cycles: int  # strong components of more than one state
     largest_cycle: int  # states of the largest of them
     end_components: int  # of more than one state
+    leaving: int  # the most transitions that leave a state
+    touching: int  # the most that leave or enter one
     unreachable: tuple[str, ...]  # states that no run from the initial one visits
     goals: tuple[str, ...]  # its labels; without any, its final states
 
@@ -53,6 +55,8 @@ def overview(mdp: MDP) -> Overview:
     component, _ = end_components(graph)
     cycles = np.bincount(strong_components(graph).component)
     visited = reachable(graph, np.arange(mdp.n_states) == mdp.initial)
+    out = np.bincount(mdp.choice_state, weights=np.diff(mdp.transitions.indptr), minlength=mdp.n_states)
+    into = np.bincount(mdp.transitions.indices, minlength=mdp.n_states)
     return Overview(
         states=mdp.n_states,
         choices=mdp.n_choices,
@@ -63,6 +67,8 @@ def overview(mdp: MDP) -> Overview:
         cycles=int((cycles > 1).sum()),
         largest_cycle=int(cycles.max()),
         end_components=int((np.bincount(component[component >= 0]) > 1).sum()),
+        leaving=int(out.max()),
+        touching=int((out + into).max()),
         unreachable=tuple(mdp.states[s] for s in np.flatnonzero(~visited)),
         goals=tuple(mdp.labels) or _final_states(mdp),
     )

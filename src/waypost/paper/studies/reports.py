@@ -9,6 +9,7 @@ from waypost.paper.studies.accuracy import accuracy, claims, counterexamples, dr
 from waypost.paper.studies.authors import judged, listing, read_results, results_under, summary
 from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
+from waypost.paper.studies.sensitivity import draw_grid, grid
 from waypost.paper.studies.studies import family
 from waypost.paper.studies.tables import Table, differences, overall, times
 
@@ -28,6 +29,10 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     if study.name == "accuracy":
         for name, picture in drawings().items():
             written.append(_written(directory / f"counterexample-{name}.svg", picture))
+    if study.name == "sensitivity":
+        for suffix in ("svg", "png"):
+            draw_grid(outcome.records, study.models, directory / f"sensitivity.{suffix}")
+            written.append(directory / f"sensitivity.{suffix}")
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
@@ -44,6 +49,8 @@ def _tables(outcome: Outcome) -> dict[str, Table]:
             "The largest errors": worst(outcome.records),
             "The smallest counterexamples": counterexamples(),
         }
+    if name == "sensitivity":
+        return {"Solved, right and wrong": grid(outcome.records)}
     if name == "ordering":
         return {"Seconds per bound": times(outcome, by_sense=False), "Every claim": claims(outcome.records)}
     if name == "differences":
