@@ -6,11 +6,10 @@ from waypost.importance.asking import (
     group_importance,
     path_importance,
     state_importance,
-    states_and_groups,
-    with_groups,
 )
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.decisions import Decision, Decisions, decisions
+from waypost.importance.groups import states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses
 from waypost.importance.whatifs import SuccessAfter, SuccessWithout, success_after, success_without, without
