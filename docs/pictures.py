@@ -24,7 +24,7 @@ from waypost.importance import explain
 from waypost.logs import EventLog
 from waypost.model import Strategy
 from waypost.report import needs, plot_bars, plot_graph, render_html, to_bytes, write_report
-from waypost.story import explain_log
+from waypost.story import explain_log, with_insight
 
 HERE = Path(__file__).parent / "pictures"
 DATA = Path(os.environ.get("WAYPOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -141,7 +141,7 @@ def make_frozen_lake() -> None:
     best = explain(firm, target="goal", scope="optimal", witnesses=1).witnesses["optimal"]
     strategy = next(iter(best.values())).upper.to_dict()
     agent = Strategy.from_dict(mdp, strategy.get("before", strategy))
-    found = explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html"))
+    found = with_insight(explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html")))
     shoot("frozen-lake", render_html(found))
 
 

@@ -22,7 +22,14 @@ LONG = {
     "bench",
     "reproduce",
 }  # minutes to hours: their options are checked
-DATA = (".csv", ".gz", ".xes", ".parquet", ".prism", ".drn")  # a file with such a name that is not there is the reader's
+DATA = (
+    ".csv",
+    ".gz",
+    ".xes",
+    ".parquet",
+    ".prism",
+    ".drn",
+)  # a file called so that is not there is the reader's
 
 
 def commands(page: Path) -> list[tuple[str, str | None]]:

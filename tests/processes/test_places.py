@@ -20,6 +20,9 @@ from waypost.cases import case
 from waypost.errors import PlaceError
 from waypost.learn import prepare
 from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
+from waypost.paper.encodings import Limits
+from waypost.paper.studies.running import Settings, run
+from waypost.paper.studies.studies import Study
 from waypost.processes.places import fingerprint, spread_out, working
 from waypost.uncertainty import bootstrap
 
@@ -108,6 +111,23 @@ def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bi
             assert found.upper.tobytes() == wanted.upper.tobytes()
         again = bootstrap(traces, **how)
     assert all(again[scope].lower.tobytes() == drawn[scope].lower.tobytes() for scope in drawn)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_measurements_on_a_cluster_are_those_of_one_machine(cluster, tmp_path):
+    """`reproduce`: what solvers claim, what is exact and the verdicts; only times are each machine's own."""
+    pytest.importorskip("highspy")
+    study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
+    settings = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted", sample=2)
+
+    def told(folder: Path) -> list[tuple[object, ...]]:
+        records = run(study, settings, folder).records
+        return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+
+    here = told(tmp_path / "here")
+    with working(cluster=cluster.address):
+        assert told(tmp_path / "there") == here
+    assert here
 
 
 @pytest.mark.filterwarnings("ignore")

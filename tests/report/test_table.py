@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from waypost.cases import loan
 from waypost.importance import explain
 from waypost.model import MDP, Strategy
 from waypost.report import print_table
@@ -117,3 +118,12 @@ def test_what_fits_is_left_whole():
     made = fitted_table(Console(width=80), ["name", "value"], [["a name", "0.25 to 0.5"]], title="Title")
     lines = printed(lambda console: console.print(made), 80)
     assert any("a name" in line and "0.25 to 0.5" in line for line in lines)
+
+
+def test_words_stay_whole_where_names_can_wrap():
+    """Law: what is too long for the width is a name; a word such as the kind is not broken."""
+    for width in (60, 70, 80, 100):
+        shown = io.StringIO()
+        console = Console(file=shown, width=width)
+        print_table(explain(loan(), target="Granted", whatifs=True), top=10, console=console)
+        assert "indispensable" in shown.getvalue(), width

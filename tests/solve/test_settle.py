@@ -140,7 +140,7 @@ def relaxed(twin, block, rewards, earned, place) -> bool:
     """Policy iteration by relaxation."""
     nothing = np.zeros(0, np.int64)
     pattern = Pattern(nothing, nothing, nothing, nothing, nothing)
-    return getattr(iterate, twin)(block, pattern, rewards, earned, place, True, False)
+    return getattr(iterate, twin)(block, pattern, rewards, earned, place, np.zeros(len(place)), True, False)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])

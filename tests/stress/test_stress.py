@@ -115,3 +115,34 @@ def test_a_target_that_is_hardly_ever_met_keeps_its_ratios():
     assert flawless(tally)
     alone = waypost.state_importance(MDP.from_dict(steps, initial="q"), target="goal", scope="all", states="s")["s"]
     assert alone.upper == pytest.approx(0.8, rel=1e-12)
+
+
+@pytest.mark.parametrize("rarity", [13, 15, 17, 30])
+def test_a_strategy_that_hardly_ever_wins_is_not_hidden_by_one_that_does(rarity):
+    """Of its few wins more pass `s`; where both are worth nothing more than the guess, rounding is larger than it."""
+    rare, half = Fraction(1, 10**rarity), Fraction(1, 2)
+    likely = {"s": half, "goal": half}
+    unlikely = {"s": 6 * rare, "goal": 4 * rare, "trap": 1 - 10 * rare}
+    ends = {"s": {"on": {"goal": Fraction(1)}}, "goal": {}, "trap": {}}
+    back = {"back": {"q": half, "trap": half}}
+    for first, second in (({"b": unlikely}, {"z": likely}), ({}, {"z": likely, "b": unlikely})):
+        steps = {"q": {"a": likely, "c": {"r": Fraction(1)}, **first}, "r": {**back, **second}, **ends}
+        tally = Tally()
+        for seed in range(2):
+            rng = np.random.default_rng(seed)
+            compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
+        assert flawless(tally)
+        alone = waypost.state_importance(MDP.from_dict(steps, initial="q"), target="goal", scope="all", states="s")["s"]
+        assert alone.upper == pytest.approx(0.6, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "rare", "stiff"])
+def test_success_without_each_state_equals_fractions(kind):
+    """All states at once, beside the exact probability of the target where one state is forbidden."""
+    for seed in range(3):
+        mdp = KINDS[kind](np.random.default_rng([seed, 3]))
+        found, exact = (
+            waypost.explain(mdp, target="goal", scope="all", whatifs=True, exact=exact).whatifs
+            for exact in (False, True)
+        )
+        np.testing.assert_allclose(found.without, exact.without.astype(float), rtol=1e-9, atol=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, read_mdp
 from waypost.formats.strategies import read_strategy
+from waypost.importance import states_and_groups
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
 from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
@@ -229,6 +230,28 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
             raise WaypostError(f"a constant is given as NAME=VALUE, not {part!r}")
         constants[name.strip()] = value.strip()
     return constants
+
+
+def model_constants(model: str | None, constants: Mapping[str, Any], properties: Iterable[Any]) -> list[str]:
+    """Constants that are meant for the model, and not for a file of properties."""
+    from waypost.formats.properties import open_constants
+
+    files = [str(s) if Path(s).is_file() else str(s).rpartition(":")[0] for s in properties]
+    elsewhere = {name for file in files if file and Path(file).is_file() for name in open_constants(file)}
+    if model is not None and elsewhere & set(constants):
+        elsewhere -= open_constants(model)
+    return [f"{name}={value}" for name, value in constants.items() if name not in elsewhere]
+
+
+def asked_for(mdp: MDP, states: Sequence[str], groups: Iterable[str]) -> tuple[tuple[str, ...] | None, dict[str, str]]:
+    """States and groups of ``--state`` and ``--group NAME=EXPR``; None for all states, where no state is named."""
+    single, found = states_and_groups(mdp, states)
+    for text in groups:
+        name, equals, expression = text.partition("=")
+        if not equals or not name.strip() or not expression.strip():
+            raise WaypostError(f"a group is given as NAME=EXPRESSION, not {text!r}")
+        found[name.strip()] = expression.strip()
+    return (single if states else None), found
 
 
 def scopes_of(scope: str) -> tuple[Any, ...]:

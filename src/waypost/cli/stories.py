@@ -14,7 +14,7 @@ from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 
-BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial")  # options that speak of states
+BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial", "groups")  # they speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:

@@ -40,8 +40,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import FormatError
-from waypost.formats.kinds import check_kind
+from waypost.errors import FormatError, ModelError
+from waypost.formats.kinds import check_kind, with_intervals
 from waypost.formats.lexical import distinct_actions, fraction, least_of, read_text, whole
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
@@ -93,7 +93,8 @@ def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
     out = [] if mdp.counts is None else [f"//counts {' '.join(map(str, row))}" for row in _rows(mdp)]
-    out += ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    chain = mdp.n_choices == mdp.n_states
+    out += [f"@type: {'DTMC' if chain else 'MDP'}", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
@@ -133,6 +134,8 @@ def _header(lines: Iterator[str]) -> tuple[int | None, int | None, list[int]]:
             if kind not in ("MDP", "DTMC"):
                 check_kind(kind, "the model")
                 raise FormatError(f"the model is of type {kind!r}; from DRN only MDP and DTMC can be read, use UMB")
+        elif word.startswith("@value_type") and "interval" in word:
+            raise ModelError(with_intervals("the model"))
         elif word in ("@nr_states", "@nr_choices"):
             announced[word] = whole(next(lines, "").strip(), word)
         elif word == "@parameters" and next(lines, "").strip():

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from waypost.errors import FormatError
-from waypost.formats.kinds import check_kind
+from waypost.errors import FormatError, ModelError
+from waypost.formats.kinds import check_kind, with_intervals
 from waypost.formats.lexical import read_text
 from waypost.formats.prism_flat import loads_flat
 from waypost.formats.prism_writer import dumps, with_kept_names
@@ -28,6 +28,7 @@ _KINDS = {
 _START = re.compile(rf"(?:{'|'.join(_KINDS)}|module|const|global|formula|label|rewards)\b")
 _KIND = re.compile(rf"(?:^|;)\s*({'|'.join(_KINDS)})\b", re.MULTILINE)
 _CONSTANT = re.compile(r"\bconst\s+(?:(?:int|double|bool|rate|prob)\s+)?(\w+)\s*(?:=\s*([^;]+?)\s*)?;")
+_INTERVAL = re.compile(r"(?:->|\+)\s*\[[^\[\],]*,[^\[\],]*\]\s*:")
 _FORMULA = re.compile(r"\bformula\s+(\w+)\s*=\s*([^;]+?)\s*;")
 
 __all__ = ["FORMAT", "definitions_of", "dumps", "loads", "read", "write"]
@@ -61,6 +62,8 @@ def read(
     plain = COMMENT.sub("", text)
     kind = _KIND.search(plain)
     check_kind(_KINDS[kind[1]] if kind else "MDP", path.name)
+    if _INTERVAL.search(plain):
+        raise ModelError(with_intervals(path.name))
     flat = None if constants else loads_flat(text, exact=exact)
     if flat is not None:
         return flat if initial is None else beginning_in(flat, initial)
@@ -94,6 +97,15 @@ def definitions_of(text: str, constants: Mapping[str, Any]) -> dict[str, str]:
         if given != "":
             found[name] = str(given).lower() if isinstance(given, bool) else str(given)
     return found | {name: f"{' '.join(value.split())}" for name, value in _FORMULA.findall(text)}
+
+
+def open_constants(text: str) -> set[str]:
+    """Names of the constants that a program or a properties file leaves open.
+
+    >>> open_constants("const int N; const K=2*N;")
+    {'N'}
+    """
+    return {name for name, value in _CONSTANT.findall(text) if not value}
 
 
 def _recognises(_raw: bytes, text: str, _path: Path) -> bool:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
-from waypost.formats.kinds import game, note_jumps, partially_observable
+from waypost.formats.kinds import game, note_jumps, partially_observable, with_intervals
 from waypost.formats.lexical import distinct_actions
 from waypost.formats.reading import read_bytes, too_large, unpacked_limit
 from waypost.formats.registry import Format
@@ -269,6 +269,8 @@ class Archive:
         name, size = self._map(kind, "branch-probability-type").get("type"), kind.get("size", 128)
         if name == "double":
             return self.array("branch-to-probability.bin", "<f8", self.n_branches), None
+        if str(name).endswith("-interval"):
+            raise ModelError(with_intervals(self.name))
         if name != "rational" or not isinstance(size, int) or size <= 0 or size % 128:
             raise self.wrong(f"its probabilities are of type {str(name)[:40]}, and we read double and rational")
         half = size // 16

@@ -28,11 +28,11 @@ class Graph:
 
     @classmethod
     def of(cls, mdp: MDP) -> Graph:
-        """Graph of an MDP."""
+        """Graph of an MDP, in arrays of its own: read-only ones are another type, and all would be compiled twice."""
         return cls(
-            np.asarray(mdp.first_choice, np.int64),
-            np.asarray(mdp.transitions.indptr, np.int64),
-            np.asarray(mdp.transitions.indices, np.int64),
+            np.array(mdp.first_choice, np.int64),
+            np.array(mdp.transitions.indptr, np.int64),
+            np.array(mdp.transitions.indices, np.int64),
         )
 
     @property

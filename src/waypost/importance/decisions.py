@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import splu
 
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve.reachability import Reach
+from waypost.solve.visits import Visits
 
 Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
+TOGETHER = 256  # states whose visits are asked for at once
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,7 @@ def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
     visits = np.zeros(n)
     visits[seen & stays] = np.inf
     if len(inner):
-        steps = csr_array(leaving[inner][:, inner])
-        visits[inner] = splu(csc_array((identity(len(inner), format="csr") - steps).T)).solve(start[inner])
+        visits[inner] = _left(leaving, inner).before(start[inner])
     ends = np.flatnonzero(seen & target)
     visits[ends] = start[ends] + leaving[inner][:, ends].T @ visits[inner]
     return visits
@@ -224,26 +224,36 @@ def _reached_states(chain: csr_array, start: Floats) -> Mask:
 def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> Floats:
     """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
 
-    One factor for all states, ``N = (I - P)^-1``: the probability is ``start N[:, copies] N[copies, copies]^-1 1``.
+    Of a state with one mode it is ``(start N)_s / N_ss`` for ``N = (I - P)^-1``, eliminated once for all states; where
+    a state may be met in several modes, or for ever, the chain is stopped there.
     """
     visits = expected_visits(chain, start, target)
     inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
     place = np.full(len(target), -1)
     place[inner] = np.arange(len(inner))
-    steps = csr_array(chain[inner][:, inner])
-    lu = splu(csc_array(identity(len(inner), format="csr") - steps)) if len(inner) else None
+    copies = [np.arange(s, len(target), n) for s in asked.tolist()]
+    copies = [own[visits[own] > 0] for own in copies]
     met = np.zeros(len(asked))
-    for k, s in enumerate(asked.tolist()):
-        copies = np.arange(s, len(target), n)
-        copies = copies[visits[copies] > 0]
-        if np.isinf(visits[copies]).any():
-            cut = np.isin(np.arange(len(target)), copies)
-            ends = expected_visits(stopped_chain(chain, cut), start, target | cut)
-            met[k] = min(1.0, ends[copies].sum())
-        elif len(copies) and lu is not None:
-            unit = np.zeros((len(inner), len(copies)))
-            unit[place[copies], np.arange(len(copies))] = 1.0
-            column = lu.solve(unit)
-            weights = np.linalg.solve(column[place[copies]], np.ones(len(copies)))
-            met[k] = min(1.0, start[inner] @ column @ weights)
+    single = [k for k, own in enumerate(copies) if len(own) == 1 and np.isfinite(visits[own[0]])]
+    alone = frozenset(single)
+    eliminated = _left(chain, inner) if single else None
+    for first in range(0, len(single), TOGETHER):
+        some = single[first : first + TOGETHER]
+        states = np.array([copies[k][0] for k in some])
+        unit = np.zeros((len(inner), len(some)))
+        unit[place[states], np.arange(len(some))] = 1.0
+        again = eliminated.after(unit)[place[states], np.arange(len(some))] if eliminated else np.ones(len(some))
+        met[some] = np.minimum(1.0, visits[states] / again)
+    for k, own in enumerate(copies):
+        if len(own) and k not in alone:
+            cut = np.isin(np.arange(len(target)), own)
+            met[k] = min(1.0, expected_visits(stopped_chain(chain, cut), start, target | cut)[own].sum())
     return met
+
+
+def _left(chain: csr_array, inner: Ints) -> Visits:
+    """Visits to the states `inner` of a chain, before it goes elsewhere."""
+    rows = csr_array(chain[inner])
+    elsewhere = np.ones(chain.shape[0])
+    elsewhere[inner] = 0.0
+    return Visits.of(csr_array(rows[:, inner]), rows @ elsewhere)

@@ -15,14 +15,13 @@ from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.checking import names_of
-from waypost.solve.doubt import TIRED, tiredness
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
 
 if TYPE_CHECKING:
-    from waypost.importance.asking import Groups
+    from waypost.importance.groups import Groups
     from waypost.importance.results import Bounds, PathImportance, StateImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
@@ -126,7 +125,7 @@ class Question:
 
     def groups(self, groups: Groups) -> dict[str, Bounds]:
         """Importance of passing any state of a group, as `waypost.group_importance`."""
-        from waypost.importance.asking import ask_groups
+        from waypost.importance.groups import ask_groups
 
         return ask_groups(self, groups)
 
@@ -227,20 +226,6 @@ class Question:
     def reduced(self) -> Elimination | None:
         """The model reduced to its choices, if they are few: what a sweep over many states starts from."""
         return eliminate(self.reach, self.start, enabled=self.enabled, visited=self.visited)
-
-    @cached_property
-    def lingering(self) -> Mask:
-        """(S,) states about which floats are asked one by one: runs that may meet them can be too long for a sweep.
-
-        On the way to any other state no strategy takes more than some ten thousand steps, so nothing that rounding
-        hides could ever add up; where all states of an end component are passed by, it counts as one state.
-        """
-        alive = self.visited & self.reach.possible & ~self.reach.target
-        rows = self.enabled & alive[self.graph.choice_state]
-        if np.bincount(self.graph.choice_state[rows], minlength=1).max() < 2:
-            return np.zeros(self.graph.n_states, bool)
-        tired, wandering = tiredness(self.graph, self.reach.arena.data, alive, rows)
-        return reachable(self.graph, tired > TIRED, enabled=rows) | wandering
 
     def _from_start(self, enabled: Mask) -> Mask:
         return reachable(self.graph, np.arange(self.graph.n_states) == self.start, enabled=enabled)

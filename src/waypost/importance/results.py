@@ -23,6 +23,7 @@ from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
 
 if TYPE_CHECKING:
+    from waypost.importance.insight import Insight
     from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
@@ -282,9 +283,7 @@ class PathImportance:
 
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
-    """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
-
-    A mapping from state names to the bounds by scope.
+    """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
 
     Attributes
     ----------
@@ -300,12 +299,16 @@ class Explanation(ByState[dict[str, Bounds]]):
         The same as `scopes` without normalisation, over all strategies.
     groups
         By group and scope, the bounds of passing any of the group's states.
+    told_groups
+        Groups that reports tell beside the states, with the number of their states (`with_groups`).
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
     whatifs
         Success after and without each state, where it was asked for.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
+    insight
+        Decisions, usual ways and telling segments, where `waypost.story.with_insight` added them, and of every log.
 
     Examples
     --------
@@ -328,9 +331,11 @@ class Explanation(ByState[dict[str, Bounds]]):
     ranking: NDArray[np.int64]  # (n,)
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    told_groups: Mapping[str, int] = field(default_factory=dict)  # those with rows of their own, and their states
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
     whatifs: WhatIfs | None = None
     log: Story | None = None
+    insight: Insight | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"

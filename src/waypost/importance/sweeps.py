@@ -147,10 +147,7 @@ class _Sweep:
 
     def _numbers(self, states: Ints, kind: int, side: Side, *, absolute: bool = False) -> Floats:
         """The bound of each state, which is neither 0 nor 1: together where that is certain, one by one elsewhere."""
-        alone = self.question.lingering[states]
-        value = np.full(len(states), np.nan)
-        if not alone.all():
-            value[~alone] = self._together(states[~alone], kind, absolute=absolute)
+        value = self._together(states, kind, absolute=absolute)
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
@@ -166,9 +163,10 @@ class _Sweep:
         )
         if found is None:
             return np.full(len(states), np.nan)
-        gain, loss = found.T
+        (gain, loss), certain = found[0].T, found[1]
+        gain = np.where(certain, gain, np.nan)
         if absolute:
-            return np.asarray(gain if kind == MOST_VIA else loss)
+            return np.where(certain, gain if kind == MOST_VIA else loss, np.nan)
         if kind == MOST_VIA:
             return np.asarray(gain / question.best)
         if kind == MOST_AROUND:
@@ -180,8 +178,11 @@ class _Sweep:
         """The same where few states have a choice."""
         reach = self.question.reach
         weight = reach.min.values if kind in (LOWEST, LEAST_VIA) else reach.max.values
-        met = sweep(reach, reduced, states, weight, kind, workers=self.workers)
-        via = weight[states] * met[:, 0]
+        if kind == MOST_AROUND:  # of the best strategies: what they do not win around a state they win through it
+            kind = LOWEST
+        stopping = not self.question.optimal
+        met, certain = sweep(reach, reduced, states, weight, kind, stopping=stopping, workers=self.workers)
+        via = np.where(certain, weight[states] * met[:, 0], np.nan)
         return np.asarray(via if absolute else via / (via + met[:, 1]))
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:

@@ -70,6 +70,20 @@ class Variable(NamedTuple):
             return ["true" if value else "false" for value in values.tolist()]
         return [str(value) for value in values.tolist()]
 
+    def values_told(self, most: int = 4) -> str:
+        """Values that occur, for people: a range, or a few of them.
+
+        >>> Variable.of([0, 3, 1]).values_told(), Variable.of(["key", "none"]).values_told()
+        ('0..3', 'key|none')
+        """
+        there = self.values[self.defined]
+        if self.words is None and there.dtype != bool:
+            low, high = there.min(), there.max()
+            return str(low) if low == high else f"{low}..{high}"
+        kinds = np.unique(there)
+        told = [self.words[k] if self.words else str(k).lower() for k in kinds[:most].tolist()]
+        return "|".join(told) + ("|..." if len(kinds) > most else "")
+
     def where(self, text: str) -> NDArray[np.bool_]:
         """(S,) states in which the variable has the value that `text` writes."""
         none = np.zeros(len(self.values), bool)

@@ -60,7 +60,17 @@ def _document(explanation: Explanation) -> dict[str, Any]:
             }
             for k, s in enumerate(explanation.asked)
         ],
+        **_groups(explanation),
     }
+
+
+def _groups(explanation: Explanation) -> dict[str, Any]:
+    """Give the groups that were asked for, where there are any."""
+    found = [
+        {"name": name, "states": size, **{p: numbers(**b._asdict()) for p, b in explanation.groups[name].items()}}
+        for name, size in explanation.told_groups.items()
+    ]
+    return {"groups": found} if found else {}
 
 
 def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class Arena:
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Arena:
         """Arena of an MDP, in floats or rationals."""
         graph = Graph.of(mdp)
-        data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
+        data = to_rationals(mdp.rationals()) if exact else np.array(mdp.transitions.data)
         return replace(cls.over(graph, data, target), mdp=mdp)
 
     @classmethod

@@ -5,6 +5,10 @@ maximise the expected reward ``gain - lam (gain + loss)``; the ratio of the stra
 guesses rise, each is the ratio of a real strategy, and when no strategy has a positive reward the guess is the
 maximum. There are finitely many strategies, so it ends; in practice after 2 to 5 rounds, each warm-started by the
 last.
+
+In floats a strategy that hardly ever earns anything could hide behind the rounding of one that does, for at the maximum
+both are worth 0. So the guess is taken a little higher (`ABOVE`): what was found is then worth clearly less than 0, and
+where no other strategy is worth more, no ratio is greater by more than that.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from waypost.solve.arena import Arena
 from waypost.solve.digits import in_digits, to_digits
 from waypost.solve.rewards import Payoff, best_rewards
 
+ABOVE = 4e-10  # the share by which the odds of a guess exceed those that were found
 ROUNDING = 1e-14  # relative: a smaller gain of the ratio is none
 SMALLEST = 1e-250  # what is rarer leaves floats no digits
 
@@ -62,7 +67,7 @@ def best_ratio(
 
     `gain` and `loss` are at least 0 and matter on `terminal` states only.
     """
-    enough = arena.one if arena.exact else 1 + ROUNDING
+    enough, above = (arena.one, arena.one) if arena.exact else (1 + ROUNDING, 1 + ABOVE)
     weights = arena.one, arena.zero
     earned: Payoff | None = None
     best: Ratio | None = None
@@ -85,7 +90,7 @@ def best_ratio(
         if not arena.exact and found.gain + found.loss < SMALLEST:
             return _in_digits(arena, start, terminal, gain, loss, may_stop, enabled)
         best = found
-        weights = best.complement, best.value
+        weights = best.complement, best.value * above
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
 
 

@@ -30,12 +30,12 @@ ROUNDING = 5e-15  # relative error of an advantage
 HARMLESS = 2e-10  # relative error of what a strategy earns
 
 
-def doubtful(arena: Arena, rewards: Rewards, earned: Payoff) -> Ints:
-    """Components in which the strategy found may not be the best, ascending."""
+def doubtful(arena: Arena, rewards: Rewards, earned: Payoff, suspect: Mask) -> Ints:
+    """Components among the suspect ones in which the strategy found may not be the best, ascending."""
     graph = arena.graph
-    states = arena.several & ~rewards.terminal
+    states = arena.several & ~rewards.terminal & suspect[arena.components.component]
     rows = rewards.enabled & states[graph.choice_state]
-    if np.bincount(graph.choice_state[rows], minlength=1).max() < 2:
+    if not rows.any() or np.bincount(graph.choice_state[rows]).max() < 2:
         return np.zeros(0, np.int64)
     taken = np.zeros(graph.n_choices, bool)
     taken[earned.choice[states & (earned.choice >= 0)]] = True

@@ -23,9 +23,10 @@ from scipy.sparse.linalg import splu
 from waypost.graph import Ints, Mask
 from waypost.solve.gth import Pattern, full_pattern
 from waypost.solve.reachability import Reach
+from waypost.solve.strain import EPS
 
 MOST_KEPT = 32  # more states with a choice than this: lanes are faster
-FINE = 1e-12  # the relative error that rounding may cause: about the expected number of steps, times that of a float
+FINE = 1e-11  # the relative error that rounding may cause: the expected number of steps, times that of one
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +59,7 @@ class Rows(NamedTuple):
     scale: Floats  # (k,) greatest probability of t
     base: Ints  # (k,) rows of a strategy that reaches t with positive probability from everywhere
     start: int  # position of the start in K, or -1
+    rounding: float  # relative error of all these numbers, at most
     pattern: Pattern  # for cutting out the states of K
 
 
@@ -109,7 +111,7 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
     solved = _factorised(csr_array(inflow[:, inner]), exits)
     if solved is None:
         return None
-    factors, leads = solved
+    factors, leads, rounding = solved
     into = csr_array(direct[:, inner])
     found = np.column_stack([direct[:, kept].toarray(), direct @ ends]) + into @ leads
     return Elimination(
@@ -131,26 +133,28 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             scale=np.ascontiguousarray(reach.max.values[kept]),
             base=np.searchsorted(free, reach.max.choice[kept]),
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
+            rounding=rounding,
             pattern=full_pattern(len(kept)),
         ),
     )
 
 
-def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats] | None:
-    """Factors of ``I - Q``, and ``N`` applied to the columns `exits`; None where too many digits would be lost."""
+def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats, float] | None:
+    """Factors of ``I - Q``, ``N`` applied to the columns `exits`, and its error; None where that is too large."""
     m = steps.shape[0]
     if m == 0:
         nothing = Sparse.of(csc_array((0, 0)))
-        return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits
+        return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits, 8 * EPS
     system = csc_array(identity(m, format="csr") - steps)
     try:
         lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
     except RuntimeError:  # singular to working precision
         return None
     steps_before_leaving = float(np.abs(lu.solve(np.ones(m))).max())
-    if steps_before_leaving * np.finfo(float).eps > FINE:
+    rounding = 8 * EPS * (1 + steps_before_leaving)
+    if rounding > FINE:
         return None
     factors = Factors(
         Sparse.of(csc_array(lu.L)), Sparse.of(csc_array(lu.U)), lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64)
     )
-    return factors, np.asarray(lu.solve(exits))
+    return factors, np.asarray(lu.solve(exits)), rounding

@@ -20,9 +20,11 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel
+from waypost.solve.conditional import ABOVE
 from waypost.solve.pattern import pattern_of
 from waypost.solve.reachability import Reach
 from waypost.solve.rounds import evaluate, improve, single
+from waypost.solve.vouching import vouched
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +53,9 @@ class Course(NamedTuple):
     kind: int
 
 
-def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: Mask, visited: Mask) -> Floats | None:
+def side_by_side(
+    reach: Reach, start: int, states: Ints, kind: int, *, enabled: Mask, visited: Mask
+) -> tuple[Floats, Mask] | None:
     """(n, 2) gain and loss from the start under the strategy optimal for each state; None where that is too much.
 
     With ``vmax`` and ``vmin`` of the target, and `x` where the state `s` cannot be met any more::
@@ -62,7 +66,7 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
         MOST_AROUND  gain vmax(x)                          the greatest gain
         LEAST_VIA    loss vmin(s) at s                     the least loss
 
-    No state is the start. A row is NaN where a lane did not come to an end.
+    No state is the start. With them comes (n,) whether that is certainly the optimal strategy; no other may be used.
     """
     graph = reach.arena.graph
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
@@ -73,14 +77,14 @@ def side_by_side(reach: Reach, start: int, states: Ints, kind: int, *, enabled: 
         *graph.backward, graph.choice_state, _own(enabled), _own(reach.max.values), _own(reach.min.values),
         _own(reach.avoidable[0]), _own(reach.max.choice), start, kind,
     )  # fmt: skip
-    found = np.full((len(states), 2), np.nan)
+    found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
     def settle(run: Callable[..., None], part: slice) -> None:
-        run(course, pattern, states[part], found[part])
+        run(course, pattern, states[part], found[part], certain[part])
 
     work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
     in_parts(_run, settle, len(states), work, PART)
-    return found
+    return found, certain
 
 
 def _own(array: Any) -> Any:
@@ -89,7 +93,7 @@ def _own(array: Any) -> Any:
 
 
 @kernel
-def _run(course, pattern, states, found):  # type: ignore[no-untyped-def]
+def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-def]
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     width = 8
@@ -107,7 +111,7 @@ def _run(course, pattern, states, found):  # type: ignore[no-untyped-def]
     scratch = np.zeros((5, width))
     ahead = np.zeros((len(pattern.later), width))
     back = np.zeros((len(pattern.later), width))
-    rows = np.zeros((m, 3, width))  # leaving, gain, loss by place
+    rows = np.zeros((m, 4, width))  # leaving, gain, loss, and one over the pivot, by place
     offset = np.zeros(m + 1, np.int64)
     for i in range(m):
         d = pattern.pointer[i + 1] - pattern.pointer[i]
@@ -160,6 +164,9 @@ def _run(course, pattern, states, found):  # type: ignore[no-untyped-def]
                 if not better and not switched[w]:
                     found[at[w], 0] = best[0, w]
                     found[at[w], 1] = best[1, w]
+                    certain[at[w]] = vouched(
+                        w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows
+                    )
                     due[w] = True
                 elif rounds[w] == _ROUNDS:
                     due[w] = True
@@ -265,5 +272,5 @@ def _compare(w, course, gain, loss, weights, best):  # type: ignore[no-untyped-d
     best[0, w] = up
     best[1, w] = down
     weights[0, w] = down / (up + down)
-    weights[1, w] = up / (up + down)
+    weights[1, w] = up / (up + down) * (1.0 + ABOVE)
     return True

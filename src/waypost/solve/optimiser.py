@@ -26,6 +26,7 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
+from waypost.solve.strain import harmless, own_strain, raise_strain
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
@@ -62,17 +63,32 @@ class Payoff(NamedTuple):
     choice: Ints  # (S,) or STOP
 
 
+class Doubt(NamedTuple):
+    """What a compiled loop tells of the errors of what it found."""
+
+    strain: NDArray[Any]  # (S,) in units of rounding; see `strain`
+    worth: NDArray[Any]  # (S,) where it was equal but for rounding, made equal
+    suspect: Mask  # (K,) components whose strategy is not certainly the best
+
+
 @kernel
-def settle(pointer, members, rewards, earned) -> int:  # type: ignore[no-untyped-def]
-    """Settle every component, successors first; return the number of one that did not settle, or how many there are."""
+def settle(first, pointer, members, rewards, earned, doubt) -> int:  # type: ignore[no-untyped-def]
+    """Settle every component from the `first` on, successors first; return one that did not, or how many there are."""
     place = np.full(len(rewards.terminal), -1)
-    for k in range(len(pointer) - 1):
+    for k in range(first, len(pointer) - 1):
         some = members[pointer[k] : pointer[k + 1]]
         block = some[~rewards.terminal[some]]
+        if len(block) == 0:
+            continue
+        doubt.strain[block] = 0.0
         if len(block) == 1:
             settle_single(block[0], rewards, earned)
-        elif len(block) > 1 and not _settle_several(block, rewards, earned, place):
+        elif not _settle_several(block, rewards, earned, place, doubt.strain):
             return k
+        bounded = raise_strain(block, rewards, earned, doubt.worth, doubt.strain)
+        doubt.suspect[k] = not (bounded and harmless(block, rewards, earned, doubt.strain))
+        if doubt.suspect[k]:  # it is looked after; what leads there is judged by itself
+            doubt.strain[block] = 0.0
     return len(pointer) - 1
 
 
@@ -113,7 +129,7 @@ def settle_single(x, rewards, earned) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _settle_several(block, rewards, earned, place):  # type: ignore[no-untyped-def]
+def _settle_several(block, rewards, earned, place, strain):  # type: ignore[no-untyped-def]
     """Settle a component in floats; `place` is -1 everywhere, before and after."""
     place[block] = np.arange(len(block))
     source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
@@ -121,7 +137,7 @@ def _settle_several(block, rewards, earned, place):  # type: ignore[no-untyped-d
     settled = False
     if not arranged:
         first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, True, False)
+        settled = iterate(block, pattern, rewards, earned, place, strain, True, False)
         if not settled:
             if not leaves(block, rewards, earned, place):
                 earned.choice[block] = first
@@ -130,10 +146,10 @@ def _settle_several(block, rewards, earned, place):  # type: ignore[no-untyped-d
         block = block[pattern.order]
         place[block] = np.arange(len(block))
         first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, False, True)
+        settled = iterate(block, pattern, rewards, earned, place, strain, False, True)
         if not settled:  # gaps led into a cycle that is never left: that was rounding
             earned.choice[block] = first
-            settled = iterate(block, pattern, rewards, earned, place, False, False)
+            settled = iterate(block, pattern, rewards, earned, place, strain, False, False)
     place[block] = -1
     return settled
 
@@ -160,8 +176,11 @@ def arrows(block, first_choice, indptr, indices, enabled, place) -> Any:  # type
 
 
 @kernel
-def iterate(block, pattern, rewards, earned, place, relaxing, by_gaps) -> bool:  # type: ignore[no-untyped-def]
-    """Policy iteration: evaluate, improve, until nothing improves; False if it does not come to an end."""
+def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -> bool:  # type: ignore[no-untyped-def]
+    """Policy iteration: evaluate, improve, until nothing improves; False if it does not come to an end.
+
+    The strain of the strategy itself comes with it, where it is eliminated.
+    """
     factors = blank(pattern, rewards.data)
     patience = PATIENCE + len(block) // 10
     tolerance = _COARSE
@@ -174,18 +193,58 @@ def iterate(block, pattern, rewards, earned, place, relaxing, by_gaps) -> bool: 
             if improve(block, rewards, earned, place, earned.gain[:0], max(rewards.tie, 10.0 * tolerance)):
                 continue
             if tolerance <= _FINEST:
-                return bool(certified(block, rewards, earned, place, change))
+                if not certified(block, rewards, earned, place, change):
+                    return False
+                return bool(_relax_strain(block, rewards, earned, strain))
             tolerance = max(_FINEST, tolerance * 1e-4)
             continue
         if not evaluate(block, pattern, rewards, earned, place, factors):
             return False
         if by_gaps and factors.pivot[-1] < _HARDLY:
             gap = gaps(block, pattern, rewards, earned, place, factors)
-            if not improve(block, rewards, earned, place, gap, _GAP_TIE):
-                return True
-        elif not improve(block, rewards, earned, place, earned.gain[:0], rewards.tie):
+            switched = improve(block, rewards, earned, place, gap, _GAP_TIE)
+        else:
+            switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
+        if not switched:
+            _add_up_strain(block, pattern, rewards, earned, place, factors, strain)
             return True
     return False
+
+
+@kernel
+def _relax_strain(block, rewards, earned, strain) -> bool:  # type: ignore[no-untyped-def]
+    """Strain of the strategy by relaxation, until a pass adds less than it must; False if that takes too long."""
+    for _ in range(PATIENCE):
+        enough = True
+        for x in block:
+            c = earned.choice[x]
+            own = own_strain(x, rewards, earned)
+            total = own
+            if c >= 0:
+                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                    total += rewards.data[e] * strain[rewards.indices[e]]
+            enough &= total - strain[x] <= 0.3 * own
+            strain[x] = max(strain[x], total)
+        if enough:
+            return True
+    return False
+
+
+@kernel
+def _add_up_strain(block, pattern, rewards, earned, place, factors, strain) -> None:  # type: ignore[no-untyped-def]
+    """Strain of the strategy: what each step of it adds, along the run."""
+    n = len(block)
+    columns = np.zeros((n, 1), rewards.data.dtype)
+    for i in range(n):
+        columns[i, 0] = own_strain(block[i], rewards, earned)
+        c = earned.choice[block[i]]
+        if c >= 0:
+            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                if place[rewards.indices[e]] < 0:
+                    columns[i, 0] += rewards.data[e] * strain[rewards.indices[e]]
+    substitute(pattern, factors, columns, n)
+    for i in range(n):
+        strain[block[i]] = columns[i, 0]
 
 
 @kernel

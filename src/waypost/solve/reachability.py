@@ -66,7 +66,7 @@ class Reach:
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Reach:
         """Prepare an MDP and a target."""
-        return cls(Arena.of(mdp, target, exact=exact), target)
+        return cls(Arena.of(mdp, target, exact=exact), target.copy())
 
     def forced(self, enabled: Mask) -> Reach:
         """The same target where only some choices may be taken."""
@@ -159,7 +159,7 @@ class Reach:
         owners = np.zeros(graph.n_states, bool)
         owners[graph.choice_state[tied]] = True
         if self.arena.mdp is not None:
-            twins = twin_choices(self.arena.mdp, np.flatnonzero(tied))
+            twins = twin_choices(self.arena.mdp, np.flatnonzero(tied), self._alike(keeps))
             classes = np.bincount(graph.choice_state[tied & ~twins], minlength=graph.n_states)
             if not (classes[owners] > 1).any():  # they do not differ at all
                 return tied
@@ -169,6 +169,33 @@ class Reach:
         best = self._best_in_digits(finer, keeps, needed)
         rows = tied & owners[graph.choice_state]
         return np.where(rows, self._keeping(best, finer, rows), tied)
+
+    def _alike(self, keeps: Mask) -> Ints:
+        """(S,) a state that is worth exactly as much, by the graph alone: the same one for all that it tells alike.
+
+        Whoever keeps to one choice, and leads by it to states that are alike, is like them.
+        """
+        graph, value = self.arena.graph, self.max.values
+        like = np.arange(graph.n_states)
+        for extreme in (0, 1):
+            like[value == extreme] = np.argmax(value == extreme)
+        only = np.bincount(graph.choice_state[keeps], minlength=graph.n_states) == 1
+        rows = np.flatnonzero(keeps & (only & (value > 0) & (value < 1))[graph.choice_state])
+        sizes = np.diff(graph.indptr)[rows]
+        entries = np.repeat(graph.indptr[rows] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        owner, onward = np.repeat(graph.choice_state[rows], sizes), graph.indices[entries]
+        owner, onward = owner[owner != onward], onward[owner != onward]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        mine = owner[starts]
+        while len(mine):
+            there = like[onward]
+            least = np.minimum.reduceat(there, starts)
+            moved = (np.maximum.reduceat(there, starts) == least) & (like[mine] != least)
+            if not moved.any():
+                break
+            like[mine[moved]] = least[moved]
+            like = like[like]
+        return like
 
     def _best_in_digits(self, arena: Arena, keeps: Mask, needed: Mask) -> NDArray[Any]:
         """(S,) `max` in a hundred digits, of the `needed` states."""
@@ -197,14 +224,17 @@ class Reach:
 CLEARLY = 1e-9  # relative: a choice that keeps less is worse
 
 
-def twin_choices(mdp: MDP, choices: Ints) -> Mask:
-    """(C,) which of some choices have the distribution of an earlier one of the same state."""
+def twin_choices(mdp: MDP, choices: Ints, like: Ints) -> Mask:
+    """(C,) which of some choices lead where an earlier one of the same state does, or to what is alike."""
     twins, seen = np.zeros(mdp.n_choices, bool), set()
     numbers = mdp.transitions.data if mdp.exact is None else mdp.exact
     for c in choices.tolist():
         row = slice(mdp.transitions.indptr[c], mdp.transitions.indptr[c + 1])
-        order = np.argsort(mdp.transitions.indices[row], kind="stable")
-        key = (int(mdp.choice_state[c]), *mdp.transitions.indices[row][order], *numbers[row][order])
+        there = like[mdp.transitions.indices[row]]
+        order = np.argsort(there, kind="stable")
+        key = (int(mdp.choice_state[c]), *there[order], *numbers[row][order])
+        if there.min() == there.max():
+            key = (int(mdp.choice_state[c]), int(there[0]))
         twins[c] = key in seen
         seen.add(key)
     return twins

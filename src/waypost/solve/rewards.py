@@ -29,7 +29,7 @@ from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits, to_digits
 from waypost.solve.doubt import doubtful
 from waypost.solve.gth import NO_LIMIT, arrange, blank
-from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
+from waypost.solve.optimiser import STOP, TIE, Doubt, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
@@ -115,28 +115,41 @@ def _iterate(block: Ints, rewards: Rewards, earned: Payoff, place: Ints) -> bool
 
 def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certified: bool) -> None:
     """Settle every component in floats, and those in doubt again."""
-    parts, first = arena.components, earned.choice.copy()
+    parts, start = arena.components, earned.choice.copy()
+    worth = np.where(rewards.terminal, _worth(rewards, earned), 0.0)
+    doubt = Doubt(arena.zeros(), worth, np.zeros(len(parts), bool))
     run = settle.sized(arena.work)
     low = 0
     again: set[int] = set()
     while True:
-        low += run(parts.pointer[low:], parts.members, rewards, earned)
+        low = run(low, parts.pointer, parts.members, rewards, earned, doubt)
         if low < len(parts):
             again.add(low)
-            _settle_in_digits(parts.members[parts.pointer[low] : parts.pointer[low + 1]], rewards, earned, first)
+            block = parts.members[parts.pointer[low] : parts.pointer[low + 1]]
+            _settle_in_digits(block, rewards, earned, start)
+            doubt.worth[block] = _worth(rewards, earned)[block]
             low += 1
             continue
-        if not certified:
+        if not certified or not doubt.suspect.any():
             return
-        k = next((int(k) for k in doubtful(arena, rewards, earned) if k not in again), None)
+        suspects = doubtful(arena, rewards, earned, doubt.suspect)
+        k = next((int(k) for k in suspects if k not in again), None)
         if k is None:
             return
         again.add(k)
-        if _settle_in_digits(parts.members[parts.pointer[k] : parts.pointer[k + 1]], rewards, earned, first):
+        low = len(parts)
+        block = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
+        if _settle_in_digits(block, rewards, earned, start):
+            doubt.worth[block] = _worth(rewards, earned)[block]
             low = k + 1
 
 
-def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, first: Ints) -> bool:
+def _worth(rewards: Rewards, earned: Payoff) -> NDArray[np.float64]:
+    """(S,) what a strategy is worth."""
+    return np.asarray(rewards.gain_weight * earned.gain - rewards.loss_weight * earned.loss)
+
+
+def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, start: Ints) -> bool:
     """Settle a component in a hundred digits; whether that made a difference.
 
     What lies outside is worth what it is in floats: for numbers as rounded as those, the best strategy is found.
@@ -171,9 +184,9 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, first: Ints
     local[choices] = np.arange(len(choices))
     inside = np.arange(len(block))
     with in_digits():
-        for start in (earned.choice, first):
+        for given in (earned.choice, start):
             choice = np.full(len(states), STOP)
-            choice[inside] = np.where(start[block] >= 0, local[start[block]], STOP)
+            choice[inside] = np.where(given[block] >= 0, local[given[block]], STOP)
             found = Payoff(to_digits(earned.gain[states]), to_digits(earned.loss[states]), choice)
             if _iterate(inside, small, found, np.full(len(states), -1)):
                 break

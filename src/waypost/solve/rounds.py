@@ -132,6 +132,7 @@ def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back
         for w in range(width):
             scale = 1.0 / total[w]
             total[w] = scale
+            rows[i, 3, w] = scale
             rows[i, 0, w] *= scale
             rows[i, 1, w] *= scale
             rows[i, 2, w] *= scale

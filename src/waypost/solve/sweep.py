@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from waypost.graph import Ints
+from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.graph.reach import idle_without
+from waypost.solve.conditional import ABOVE
 from waypost.solve.elimination import Elimination, Floats, Sparse
 from waypost.solve.gth import Chain, blank, eliminate, substitute
 from waypost.solve.reachability import Reach
+from waypost.solve.strain import CLEAR, HARMLESS, RAISES
 
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WIDTH = 16  # right-hand sides solved side by side
@@ -56,13 +58,16 @@ def sweep(
     weight: Floats,
     kind: int,
     *,
+    stopping: bool = True,
     workers: int,
     progress: Progress | None = None,
-) -> Floats:
+) -> tuple[Floats, Mask]:
     """(n, 2) probabilities of meeting each state, and of the target without it, under the strategy optimal for it.
 
-    A probability of meeting is 0 only if the strategy never does: it is a sum of products, in which nothing cancels.
-    `weight[s]` is what meeting `s` is worth: the probability with which the target is then reached.
+    With them comes (n,) whether that is certainly the optimal one; no other may be used. The graph must have told that
+    the state is met: a probability of 0 is one that floats cannot hold.
+    `weight[s]` is what meeting `s` is worth: the probability with which the target is then reached. Without `stopping`,
+    strategies may not avoid both for ever.
     """
     n = reach.arena.graph.n_states
     inner, kept = np.full(n, -1), np.full(n, -1)
@@ -73,8 +78,8 @@ def sweep(
     else:
         order = np.arange(len(states))
     given = states[order]
-    stops = _stops(reach, parts, given, kind)
-    results = np.zeros((len(given), 2))
+    stops = _stops(reach, parts, given, stopping and kind not in (MOST_VIA, MOST_AROUND))
+    results, certain = np.zeros((len(given), 2)), np.zeros(len(given), bool)
     work = len(given) * parts.work
     run = _sweep.sized(work)
     alone = workers == 1 or work < WORTH_SHARING or run is _sweep.plain
@@ -94,7 +99,7 @@ def sweep(
             entered._replace(pointer=entered.pointer[columns]),
             direct._replace(pointer=direct.pointer[columns]),
         )
-        run(asked, kind, parts.rows, parts.factors, results[some])
+        run(asked, kind, parts.rows, parts.factors, results[some], certain[some])
         return len(asked.inner)
 
     chunks = range(0, len(given), size)
@@ -106,9 +111,9 @@ def sweep(
         except BaseException:  # Ctrl-C: do not begin what has not begun
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    found = np.empty_like(results)
-    found[order] = results
-    return found
+    found, sure = np.empty_like(results), np.empty_like(certain)
+    found[order], sure[order] = results, certain
+    return found, sure
 
 
 def _columns(matrix: csr_array, states: Ints, wanted: NDArray[np.bool_]) -> Sparse:
@@ -119,9 +124,9 @@ def _columns(matrix: csr_array, states: Ints, wanted: NDArray[np.bool_]) -> Spar
     return columns._replace(pointer=np.cumsum(pointer))
 
 
-def _stops(reach: Reach, parts: Elimination, states: Ints, kind: int) -> NDArray[np.bool_]:
+def _stops(reach: Reach, parts: Elimination, states: Ints, stopping: bool) -> NDArray[np.bool_]:
     """(n, k) where stopping is allowed: state and target can both be avoided for ever."""
-    if kind in (MOST_VIA, MOST_AROUND) or not len(parts.kept):
+    if not stopping or not len(parts.kept):
         return np.zeros((len(states), len(parts.kept)), bool)
     idle = reach.avoidable[0]
     stops = np.repeat(idle[parts.kept][None, :], len(states), axis=0)
@@ -132,7 +137,7 @@ def _stops(reach: Reach, parts: Elimination, states: Ints, kind: int) -> NDArray
 
 
 @kernel
-def _sweep(asked, kind, rows, factors, results):  # type: ignore[no-untyped-def]
+def _sweep(asked, kind, rows, factors, results, certain):  # type: ignore[no-untyped-def]
     """Settle some states, a few right-hand sides at a time."""
     m = len(factors.row_order)
     n_rows, k = rows.to_kept.shape
@@ -182,7 +187,7 @@ def _sweep(asked, kind, rows, factors, results):  # type: ignore[no-untyped-def]
                 if y < 0:
                     for e in range(asked.direct.pointer[b], asked.direct.pointer[b + 1]):
                         first[asked.direct.place[e]] += asked.direct.value[e]
-            results[b, 0], results[b, 1] = _optimised(
+            results[b, 0], results[b, 1], certain[b] = _optimised(
                 first, leads, ends, fails, removed, asked.weight[b], asked.may_stop[b], kind, rows
             )
 
@@ -230,49 +235,55 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
     """Probability of meeting the state, and of the target without it, from the start, under the optimal strategy.
 
     `first` are the rows' probabilities of meeting the state; `leads`, `ends`, `fails` say where the state itself would
-    lead; `removed` is its position in K, or -1.
+    lead; `removed` is its position in K, or -1. The last answer is whether the strategy is certainly the best.
     """
     n_rows, k = rows.to_kept.shape
     choice = rows.base.copy()
     factors = blank(rows.pattern, rows.scale)
     met = np.zeros((k, 2))
-    via = met[:, 0]
-    around = met[:, 1]
-    worth = np.empty(n_rows)
-    start_via = 0.0
-    start_around = 0.0
-    highest = -np.inf
-    still = 0  # rounds without a rise
+    worth = np.empty((2, n_rows))  # and what is at stake
+    best_via = -1.0
+    best_around = 0.0
+    pay_via = 0.0
+    pay_around = 0.0
     for _ in range(1000):
-        settled, new_via, new_around = _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met)
-        a_share = kind in (HIGHEST, LOWEST, MOST_AROUND)
-        if not settled or (a_share and not weight * new_via + new_around > 0.0):
-            return np.nan, np.nan
-        pay_via, pay_around, objective = _paid(kind, weight, new_via, new_around)
-        unit = 1.0 if a_share else abs(objective)  # a share is compared as it is, a probability to itself
-        if objective < highest - 1e-13 * unit:  # a switch for rounding's sake made it worse: the last was best
+        settled, via, around = _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met)
+        if not settled:
             break
-        if objective > highest + 1e-15 * unit:
-            highest = objective
-            still = 0
+        if best_via < 0.0 or _higher(kind, weight, via, around, best_via, best_around):
+            best_via = via
+            best_around = around
+            pay_via, pay_around = _paid(kind, weight, via, around)
+        _weigh(pay_via, pay_around, first, leads, ends, removed, rows, met, worth)
+        if _improved(choice, pay_via, pay_around, removed, may_stop, rows, met, worth):
+            continue
+        left = _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, factors, met, worth)
+        if kind == MOST_AROUND:
+            return best_via, best_around, left <= HARMLESS * around
+        if kind in (MOST_VIA, LEAST_VIA):
+            certain = left <= HARMLESS * via
         else:
-            still += 1
-        start_via = new_via
-        start_around = new_around
-        switched = _improved(
-            choice, pay_via, pay_around, first, leads, ends, removed, may_stop, rows, via, around, worth
-        )
-        if not switched and _undecided(choice, pay_via, pay_around, removed, rows, via, around, worth):
-            return np.nan, np.nan
-        if not switched or still > k + 4:  # the objective cannot rest for longer: what still switches is rounding
-            break
-    else:
-        return np.nan, np.nan  # never return an unconverged number
-    if start_via == 0.0:
-        for r in range(n_rows):
-            if 0.0 < first[r] < 1e-200:  # where such numbers occur, a 0 may be an underflow
-                start_via = 1e-300
-    return start_via, start_around
+            certain = pay_via * via + pay_around * around + left <= 0.0
+        return best_via, best_around, certain and best_via > 0.0  # the graph says that it is not 0: it was too small
+    return best_via, best_around, False
+
+
+@kernel
+def _higher(kind, weight, via, around, best_via, best_around):  # type: ignore[no-untyped-def]
+    """Whether the objective rose, by more than rounding."""
+    if kind == MOST_VIA:
+        return via > best_via * (1.0 + 1e-15)
+    if kind == MOST_AROUND:
+        return around > best_around * (1.0 + 1e-15)
+    if kind == LEAST_VIA:
+        return via * (1.0 + 1e-15) < best_via
+    total = weight * via + around
+    best = weight * best_via + best_around
+    if not total > 0.0:
+        return False
+    more = (weight * via / total) * (best_around / best)
+    less = (weight * best_via / best) * (around / total)
+    return more > less * (1.0 + 1e-14) if kind == HIGHEST else more * (1.0 + 1e-14) < less
 
 
 @kernel
@@ -319,64 +330,166 @@ def _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met): 
 
 @kernel
 def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
-    """What meeting the state and what the target without it are worth, and the objective."""
+    """What meeting the state and what the target without it are worth; a ratio is judged a little above it."""
     if kind == MOST_VIA:
-        return 1.0, 0.0, via
+        return 1.0, 0.0
+    if kind == MOST_AROUND:
+        return 0.0, 1.0
     if kind == LEAST_VIA:
-        return -1.0, 0.0, -via
+        return -1.0, 0.0
     total = weight * via + around
+    if not total > 0.0:
+        return 0.0, 0.0
     met = weight * via / total
     missed = around / total  # one minus the other, without cancellation
     if kind == HIGHEST:  # the share that meets the state
-        return missed * weight, -met, met
-    return -missed * weight, met, missed  # LOWEST and MOST_AROUND: the share that does not
+        return missed * weight, -met * (1.0 + ABOVE)
+    return -missed * weight * (1.0 + ABOVE), met  # LOWEST: the share that does not
 
 
 @kernel
-def _undecided(choice, pay_via, pay_around, removed, rows, via, around, worth):  # type: ignore[no-untyped-def]
-    """Whether a row may be better where what is at stake is next to nothing beside the numbers that cancel in it."""
-    for i in range(len(choice)):
-        size = abs(pay_via) * via[i] + abs(pay_around) * around[i]
-        noise = 1e-15 * abs(pay_around) * rows.scale[i]
-        if i == removed or noise <= 1e-12 * size:
-            continue
-        value = pay_via * via[i] + pay_around * around[i]
-        for r in range(rows.own[i], rows.own[i + 1]):
-            if r != choice[i] and worth[r] != 0.0 and abs(worth[r] - value) <= noise + 1e-12 * size:
-                return True
-    return False
-
-
-@kernel
-def _improved(choice, pay_via, pay_around, first, leads, ends, removed, may_stop, rows, via, around, worth):  # type: ignore[no-untyped-def]
-    """Switch to better rows, where they are better by more than rounding; whether there was one."""
+def _weigh(pay_via, pay_around, first, leads, ends, removed, rows, met, worth):  # type: ignore[no-untyped-def]
+    """What each row is worth, and the sum of what cancels in that."""
     n_rows, k = rows.to_kept.shape
     change = pay_via - ends * pay_around
+    size = abs(pay_via) + ends * abs(pay_around)
     for j in range(k):
         if j != removed:
-            change -= leads[j] * (pay_via * via[j] + pay_around * around[j])
+            change -= leads[j] * (pay_via * met[j, 0] + pay_around * met[j, 1])
+            size += leads[j] * (abs(pay_via) * met[j, 0] + abs(pay_around) * met[j, 1])
     for r in range(n_rows):
-        worth[r] = first[r] * change + rows.to_target[r] * pay_around
+        worth[0, r] = first[r] * change + rows.to_target[r] * pay_around
+        worth[1, r] = first[r] * size + rows.to_target[r] * abs(pay_around)
     for j in range(k):
-        value = pay_via * via[j] + pay_around * around[j]
-        if j != removed and value != 0.0:
+        value = pay_via * met[j, 0] + pay_around * met[j, 1]
+        stake = abs(pay_via) * met[j, 0] + abs(pay_around) * met[j, 1]
+        if j != removed and stake != 0.0:
             for r in range(n_rows):
-                worth[r] += rows.by_kept[j, r] * value
+                worth[0, r] += rows.by_kept[j, r] * value
+                worth[1, r] += rows.by_kept[j, r] * stake
+
+
+@kernel
+def _improved(choice, pay_via, pay_around, removed, may_stop, rows, met, worth):  # type: ignore[no-untyped-def]
+    """Switch to better rows, where they are better by more than rounding; whether there was one."""
     switched = False
-    for i in range(k):
+    for i in range(len(choice)):
         if i == removed:
             continue
-        size = abs(pay_via) * via[i] + abs(pay_around) * around[i]
-        best = pay_via * via[i] + pay_around * around[i] + 4e-15 * size + 1e-16 * abs(pay_around) * rows.scale[i]
+        value = pay_via * met[i, 0] + pay_around * met[i, 1]
+        stake = abs(pay_via) * met[i, 0] + abs(pay_around) * met[i, 1]
+        best = 0.0
         taken = -2
-        if may_stop[i] and best < 0.0:
-            best = 0.0
+        if may_stop[i] and choice[i] >= 0 and value < -rows.rounding * stake:
+            best = -value
             taken = -1
         for r in range(rows.own[i], rows.own[i + 1]):
-            if worth[r] > best:
-                best = worth[r]
+            better = worth[0, r] - value
+            if better > best + rows.rounding * (stake + worth[1, r]):
+                best = better
                 taken = r
         if taken > -2:
             choice[i] = taken
             switched = True
     return switched
+
+
+@kernel
+def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, factors, met, worth):  # type: ignore[no-untyped-def]
+    """By how much the start may be worth more under another strategy: as `strain` has it, by rows; or infinity."""
+    n_rows, k = rows.to_kept.shape
+    value = pay_via * met[:, 0] + pay_around * met[:, 1]
+    stake = abs(pay_via) * met[:, 0] + abs(pay_around) * met[:, 1]
+    column = np.zeros((k, 1))
+    for i in range(k):
+        if i != removed and choice[i] >= 0:
+            residual = abs(worth[0, choice[i]] - value[i])
+            column[i, 0] = 1.5 * (stake[i] + worth[1, choice[i]] + residual / rows.rounding)
+    substitute(rows.pattern, factors, column, k)
+    strain = column[:, 0]
+    given = value.copy()
+    _level(pay_via, pay_around, first, removed, rows, stake, value)
+    lift = (value - given).max() / rows.rounding if k else 0.0  # rows were weighed before
+    for _ in range(RAISES):
+        raised = False
+        for i in range(k):
+            if i == removed:
+                continue
+            asked = stake[i] - value[i] / rows.rounding if may_stop[i] and value[i] < 0.0 else 0.0
+            for r in range(rows.own[i], rows.own[i + 1]):
+                better = worth[0, r] - value[i]
+                size = stake[i] + worth[1, r]
+                if r != choice[i] and better < -CLEAR * size:
+                    continue
+                if r == choice[i]:
+                    better = abs(better)
+                need = size + lift + max(better, 0.0) / rows.rounding
+                if _same(i, r, pay_via, pay_around, first, removed, rows, value, 0.0):
+                    need = 0.0
+                    for j in range(k):
+                        if j not in (i, removed) and rows.to_kept[r, j] > 0.0:
+                            need = max(need, strain[j] / 1.25)
+                else:
+                    for j in range(k):
+                        if j not in (i, removed):
+                            need += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
+                asked = max(asked, need)
+            if asked > strain[i]:
+                strain[i] = 1.25 * asked
+                raised = True
+        if not raised:
+            break
+    else:
+        return np.inf
+    for i in range(k):
+        if i != removed and rows.rounding * strain[i] > HARMLESS * stake[i]:
+            return np.inf
+    if rows.start >= 0:
+        return rows.rounding * strain[rows.start]
+    r = n_rows - 1
+    total = worth[1, r]
+    for j in range(k):
+        if j != removed:
+            total += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
+    return rows.rounding * total
+
+
+@kernel
+def _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):  # type: ignore[no-untyped-def]
+    """Whether everything that a row may lead to is worth what its state is, up to a margin."""
+    here = value[i]
+    if first[r] > 0.0 and abs(pay_via - here) > margin:
+        return False
+    if rows.to_target[r] > 0.0 and abs(pay_around - here) > margin:
+        return False
+    if rows.to_nowhere[r] > 0.0 and abs(here) > margin:
+        return False
+    for j in range(len(value)):
+        if j != removed and rows.to_kept[r, j] > 0.0 and abs(value[j] - here) > margin:
+            return False
+    return True
+
+
+@kernel
+def _level(pay_via, pay_around, first, removed, rows, stake, value) -> None:  # type: ignore[no-untyped-def]
+    """Make a state worth what all that a row of it leads to is, where they differ for rounding only."""
+    for _ in range(RAISES):
+        rose = False
+        for i in range(len(value)):
+            if i == removed:
+                continue
+            most = value[i]
+            for r in range(rows.own[i], rows.own[i + 1]):
+                if _same(i, r, pay_via, pay_around, first, removed, rows, value, 16.0 * rows.rounding * stake[i]):
+                    if first[r] > 0.0:
+                        most = max(most, pay_via)
+                    if rows.to_target[r] > 0.0:
+                        most = max(most, pay_around)
+                    for j in range(len(value)):
+                        if j != removed and rows.to_kept[r, j] > 0.0:
+                            most = max(most, value[j])
+            if most > value[i]:
+                value[i] = most
+                rose = True
+        if not rose:
+            return

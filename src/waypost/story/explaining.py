@@ -28,6 +28,8 @@ from waypost.logs.log import POSITIVE
 from waypost.logs.traces import ENVIRONMENT, Traces, log_of_traces, steps_of, written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.story.graph import activity_graph
+from waypost.story.insight import log_insight
+from waypost.story.performers import performers
 from waypost.uncertainty.bootstrap import Resampled, bootstrap
 from waypost.uncertainty.shares import share_intervals
 from waypost.uncertainty.support import (
@@ -131,8 +133,10 @@ def explain_log(
         process_map=process_map(log),
         notes=(*chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
         by_state=detail,
+        performers=performers(ready.traces),
     )
-    return by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
+    told = by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
+    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.mdp))
 
 
 def _said(positive: str | Sequence[str] | None) -> str:
