@@ -51,7 +51,7 @@ __all__ = ["FORMAT", "Archive", "dumps", "is_umb", "loads", "read", "write"]
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
 SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
-Files = Mapping[str, bytes]
+Files = Mapping[str, bytes | memoryview]
 
 
 def is_umb(start: bytes) -> bool:
@@ -102,7 +102,7 @@ class Archive:
         self.files = files
         self.name = name
         try:
-            self.index = json.loads(files.get("index.json", b"null"))
+            self.index = json.loads(bytes(files.get("index.json", b"null")))
         except (ValueError, RecursionError):
             raise self.wrong("its index.json is not JSON") from None
         system = self._map(self.index, "index.json").get("transition-system")
@@ -161,7 +161,7 @@ class Archive:
         """Read a table of texts."""
         if f"{folder}/string-mapping.bin" not in self.files:
             return None
-        text = self.files.get(f"{folder}/strings.bin", b"")
+        text = bytes(self.files.get(f"{folder}/strings.bin", b""))
         rows = len(self.files[f"{folder}/string-mapping.bin"]) // 8 - 1
         ends = self.pointer(f"{folder}/string-mapping.bin", max(rows, 0), len(text)).tolist()
         try:
@@ -228,12 +228,12 @@ class Archive:
         return begun(mdp, initials, initial=initial, name=self.name)
 
     def _first(self) -> NDArray[np.int64]:
-        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices)
+        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices).copy()  # lets go of the file
 
     def _words(self) -> dict[str, Any]:
         """Read which variables the names show, and the constants and formulas, where we wrote them."""
         try:
-            words = json.loads(self.files.get("waypost/words.json", b"{}"))
+            words = json.loads(bytes(self.files.get("waypost/words.json", b"{}")))
         except (ValueError, RecursionError):
             raise self.wrong("its waypost/words.json is not JSON") from None
         shown, definitions = (self._map(words, "waypost/words.json").get(k) for k in ("shown", "definitions"))
@@ -269,7 +269,7 @@ class Archive:
             return np.ones(self.n_branches), None
         name, size = self._map(kind, "branch-probability-type").get("type"), kind.get("size", 128)
         if name == "double":
-            return self.array("branch-to-probability.bin", "<f8", self.n_branches), None
+            return self.array("branch-to-probability.bin", "<f8", self.n_branches).copy(), None  # lets go of the file
         if str(name).endswith("-interval"):
             raise ModelError(with_intervals(self.name))
         if name != "rational" or not isinstance(size, int) or size <= 0 or size % 128:
