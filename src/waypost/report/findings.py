@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.decisions import Decision, Decisions

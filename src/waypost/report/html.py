@@ -153,9 +153,7 @@ def part_of(explanation: Explanation, summary: Summary, positions: Mapping[str, 
     part = {
         "summary": summary,
         "title": printable(summary.title),
-        "lead": summary.lead.replace(
-            repr(printable(states[start])), repr(printable(titles(explanation.mdp)[start])), 1
-        ),
+        "lead": summary.lead.replace(repr(printable(states[start])), repr(printable(begin)), 1),
         "findings": found,
         "at": {state: positions[states[state]] for state in named if states[state] in positions},
         "stops": {},
