@@ -106,3 +106,19 @@ def test_steps_are_marked_with_who_performs_them(told, loan_log):
     assert "customer (chooses)" in told.text("#actors")
     marked = told.run("return [...document.querySelectorAll('.node .actor')].length")
     assert marked == told.run("return document.querySelectorAll('.node[data-role=activity]').length")
+
+
+def test_on_a_phone_a_name_in_a_finding_brings_the_map_with_the_details_over_it(browser, log_page):
+    browser.open(log_page, width=390, height=844)
+    browser.run("document.documentElement.style.scrollBehavior = 'auto'")
+    box = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
+    assert browser.run(box, ".findings")["bottom"] <= browser.run(box, ".graph")["top"]
+    browser.press(".findings .link")
+    browser.until("return document.querySelector('.graph').getBoundingClientRect().top < 60")
+    sheet = browser.run(
+        "const r = document.querySelector('#details').getBoundingClientRect(); return [r.top, r.bottom]"
+    )
+    assert sheet[0] >= 844 * 0.45
+    assert sheet[1] == 844
+    assert browser.run("return document.documentElement.scrollWidth") <= 390
+    assert browser.log() == []
