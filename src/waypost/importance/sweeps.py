@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
 from waypost.importance.passing import Side, bound, strictly_between
@@ -35,12 +36,14 @@ def bounds_of_states(
     absolute: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    refused: dict[int, str] | None = None,
 ) -> tuple[Floats, Floats]:
     """(n,) least and (n,) greatest importance of each asked state, in floats; or absolutely, over all strategies.
 
-    `progress` is told how many bounds were settled since it was last called; in all there are two per state.
+    `progress` is told how many bounds were settled since it was last called; in all there are two per state. Why a
+    bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error.
     """
-    run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None))
+    run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
     if absolute:
@@ -71,6 +74,7 @@ class _Sweep:
     question: Question
     workers: int
     tell: Progress
+    refused: dict[int, str] | None = None
 
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
@@ -115,7 +119,8 @@ class _Sweep:
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
-        return np.asarray(strictly_between(value))
+        refused = np.isnan(value)
+        return np.where(refused, 0.0 if side == "lower" else 1.0, strictly_between(value))
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""
@@ -150,9 +155,15 @@ class _Sweep:
         return np.asarray(via if absolute else via / (via + met[:, 1]))
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
-        found = np.empty(len(states))
-        for i, s in enumerate(states):
-            found[i] = bound(self.question, self._only(s), side, absolute=absolute, open_=True).value
+        """The bound of each state by itself; NaN where it is refused."""
+        found = np.full(len(states), np.nan)
+        for i, s in enumerate(states.tolist()):
+            try:
+                found[i] = bound(self.question, self._only(s), side, absolute=absolute, open_=True).value
+            except PrecisionError as why:
+                if self.refused is None:
+                    raise
+                self.refused[s] = str(why)
             self.tell(1)
         return found
 

@@ -22,7 +22,8 @@ def columns(explanation: Explanation) -> list[str]:
     if explanation.log is not None:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
-    return ["state", "labels", "kind", *(f"{scope}_{side}" for scope in explanation.parts for side in sides)]
+    bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
+    return ["state", "labels", "kind", *bounds, *(["refused"] if explanation.refused else [])]
 
 
 def texts(explanation: Explanation) -> int:
@@ -42,11 +43,14 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     head = columns(explanation)
     if explanation.log is not None:
         return [dict(zip(head, _activity(score), strict=True)) for score in explanation.log.activities[:top]]
-    labels, found = labels_by_state(explanation.mdp), []
+    labels, refused, found = labels_by_state(explanation.mdp), explanation.refused, []
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
         numbers = (number for bounds in explanation.at(position).values() for number in bounds)
-        line = (explanation.mdp.states[state], ", ".join(labels[state]), kind.value, *numbers)
+        name = explanation.mdp.states[state]
+        line: list[Value] = [name, ", ".join(labels[state]), kind.value, *numbers]
+        if refused:
+            line.append(refused.get(name, ""))
         found.append(dict(zip(head, line, strict=True)))
     return found
 
