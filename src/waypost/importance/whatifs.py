@@ -259,8 +259,8 @@ def _every_state(mdp: MDP, reach: Reach) -> NDArray[Any]:
         parts = eliminate(reach, mdp.initial, enabled=usable, visited=visited)
         if parts is not None:
             inner = asked[~ends]
-            met, good = sweep(reach, parts, inner, reach.max.values, MOST_AROUND, workers=os.cpu_count() or 1)
-            best[inner[good]] = np.minimum(met[good, 1], best[inner[good]])
+            found, good = sweep(reach, parts, inner, reach.max.values, MOST_AROUND, workers=os.cpu_count() or 1)
+            best[inner[good]] = np.minimum(found[good, 1], best[inner[good]])
             asked = np.concatenate([inner[~good], asked[ends]])
     nothing = np.zeros(mdp.n_choices, bool)
     for s in asked.tolist():
