@@ -139,6 +139,8 @@ class StateImportance(ByState[Bounds]):
     ----------
     lower, upper
         The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    refused
+        By name, why a bound of a state could not be certified; then it is the widest there is, and true as such.
     question
         What was asked; it finds the witnesses. None for numbers that came from elsewhere.
 
@@ -160,6 +162,7 @@ class StateImportance(ByState[Bounds]):
     asked: NDArray[np.int64]  # (n,) states in the order asked for
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
+    refused: Mapping[str, str] = field(default_factory=dict)
     question: Question | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -354,6 +357,11 @@ class Explanation(ByState[dict[str, Bounds]]):
     def parts(self) -> dict[str, StateImportance]:
         """The scopes, and "absolute" where it is there."""
         return {**self.scopes, **({} if self.absolute is None else {"absolute": self.absolute})}
+
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why a bound of a state could not be certified, by name."""
+        return {name: why for part in self.parts.values() for name, why in part.refused.items()}
 
     def at(self, position: int) -> dict[str, Bounds]:
         """Bounds, by scope, of the state at a position of `asked`."""

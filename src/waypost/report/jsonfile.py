@@ -46,7 +46,7 @@ def to_json(explanation: Explanation) -> str:
 
 
 def _document(explanation: Explanation) -> dict[str, Any]:
-    mdp = explanation.mdp
+    mdp, refused = explanation.mdp, explanation.refused
     return {
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
@@ -58,6 +58,7 @@ def _document(explanation: Explanation) -> dict[str, Any]:
                 "labels": list(mdp.labels_of(int(s))),
                 **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
                 **_whatifs(explanation, k),
+                **({"refused": refused[mdp.states[s]]} if mdp.states[s] in refused else {}),
             }
             for k, s in enumerate(explanation.asked)
         ],
