@@ -107,6 +107,25 @@ def test_a_strategy_with_memory_goes_out_as_storms_scheduler_on_the_product(witn
         ran("convert", "loan", tmp_path / "p.drn", "--scheduler", tmp_path / "s.json")
 
 
+def test_a_witness_of_a_program_belongs_to_what_was_built_up_to_the_target(tmp_path):
+    """Law: explain, verify and convert speak of the same states, although more lies behind the target."""
+    (tmp_path / "walk.prism").write_text("""mdp
+module walk
+  x : [0..9] init 0;
+  late : bool init false;
+  [step] x<9 -> 0.9 : (x'=x+1)&(late'=x>3) + 0.1 : (x'=0);
+  [jump] x<8 -> 0.5 : (x'=x+2)&(late'=x>3) + 0.5 : (x'=0);
+endmodule
+""")
+    words = ("--target", "x=3")
+    made = tmp_path / "w.json"
+    ran("explain", tmp_path / "walk.prism", *words, "--witness", "x=1", "--side", "upper", "-o", made)
+    done = ran("verify", tmp_path / "walk.prism", made, *words, "--state", "x=1", "--side", "upper")
+    assert done.exit_code == 0
+    ran("convert", tmp_path / "walk.prism", tmp_path / "chain.drn", *words, "--strategy", made)
+    assert read_mdp(tmp_path / "chain.drn").n_states < 10
+
+
 def test_storm_reads_the_chain_in_its_own_way(witness, tmp_path):
     """The PRISM file is built by Storm, the DRN file read by us: one model."""
     chain = induced_mdp(read_strategy(loan(), witness))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from waypost.cli.options import reading_options
-from waypost.cli.source import load_model, load_strategy
+from waypost.cli.source import load, load_strategy
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import write_mdp
@@ -17,6 +17,7 @@ from waypost.model import MDP, induced_mdp, on_product
 @click.command("convert")
 @click.argument("model")
 @click.argument("output", type=click.Path(dir_okay=False))
+@click.option("--target", "-t", multiple=True, help="Build a PRISM or JANI model no further than to this.")
 @click.option("--strategy", type=click.Path(), help="Write the Markov chain that this strategy leaves.")
 @click.option(
     "--scheduler",
@@ -28,6 +29,7 @@ from waypost.model import MDP, induced_mdp, on_product
 def command(
     model: str,
     output: str,
+    target: tuple[str, ...],
     strategy: str | None,
     scheduler: str | None,
     constants: tuple[str, ...],
@@ -41,7 +43,7 @@ def command(
     """
     if scheduler and not strategy:
         raise WaypostError("--scheduler writes a strategy in Storm's format; say which with --strategy FILE")
-    mdp = load_model(model, constants=constants, exact=exact)
+    mdp = load(model, constants=constants, exact=exact, target=target or None).mdp
     if strategy:
         mdp = _under(mdp, strategy, scheduler)
     write_mdp(mdp, output)

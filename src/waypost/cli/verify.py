@@ -49,7 +49,8 @@ def command(model: str, strategy: str, **options: Any) -> None:
     from waypost.formats.verification import second_opinion
     from waypost.report.table import fitted_table
 
-    loaded = load(model, constants=options["constants"], exact=options["exact"])
+    reading = {name: options[name] for name in ("constants", "exact")}
+    loaded = load(model, target=options["target"] or None, **reading)  # as `explain` reads it, whose witness it may be
     tell(loaded.notes)
     mdp = loaded.mdp
     goal = options["target"] or (() if loaded.target is None else (loaded.target,))
