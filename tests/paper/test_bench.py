@@ -18,6 +18,7 @@ from waypost.errors import NameUnknownError, WaypostError
 from waypost.formats import drn
 from waypost.graph import Graph, end_components, reachable, strong_components
 from waypost.paper.bench import Plan, Row, Side, growth, run, storm, suite, synthetic
+from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import find_model, sampled, share
 from waypost.paper.bench.report import cells, markdown, ratio, save
 
@@ -168,6 +169,29 @@ class TestStorm:
         (tmp_path / "m.drn").write_text("no model")
         with pytest.raises(WaypostError, match="broke down"):
             storm.ask(tmp_path / "m.drn", [storm.REACH], limit=5)
+
+
+class TestLakes:
+    @pytest.mark.parametrize("slippery", [True, False])
+    def test_every_field_but_holes_and_goal_has_four_choices_and_the_goal_is_reached(self, slippery):
+        mdp = lake(12, slippery=slippery)
+        choices = np.diff(mdp.first_choice)
+        assert set(choices.tolist()) == {1, 4}
+        assert choices[mdp.initial] == 4
+        assert choices[mdp.where("goal")].tolist() == [1]
+        assert reachable(Graph.of(mdp), np.arange(mdp.n_states) == 0)[mdp.where("goal")].all()
+        assert np.diff(mdp.transitions.indptr).max() == (3 if slippery else 1)
+
+    def test_every_state_is_asked_in_every_way(self, tmp_path, monkeypatch):
+        """Three rows per lake; rows of one series differ in size alone."""
+        monkeypatch.setattr(suite, "LAKES", (4, 5))
+        result = run(Plan(tmp_path, only=("lakes",), use_storm=False))
+        assert result.failed == []
+        assert len(result.rows) == 12
+        assert {row.series for row in result.rows} == {
+            f"{ice}, {way}" for ice in ("slippery", "firm") for way in ("all", "optimal", "absolute")
+        }
+        assert {row.asked for row in result.rows} == {16, 25}
 
 
 class TestRun:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -58,4 +59,66 @@ def test_an_activity_tells_of_the_choices_after_it_with_intervals(browser):
     score = found.log.of("Make offer1")
     low, high = (round(100 * x) for x in score.intervals["bad_share"])
     assert f"({low} to {high} %)" in details
+    assert browser.log() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_against_ways_patterns_and_the_small_map(browser, deep, scheme):
+    axe = Path(__file__).parent / "vendor" / "axe.min.js"
+    browser.scheme(scheme)
+    try:
+        browser.open(render_html(deep))
+        browser.driver.execute_script(axe.read_text(encoding="utf-8"))
+        for step in (
+            "waypost.follow('routes', 0); waypost.graph.zoom(2)",
+            "document.querySelector('#path-mode').click()",
+        ):
+            script = (
+                f"const done = arguments[0]; {step}; axe.run(document, {{resultTypes: ['violations']}}).then((r) => "
+            )
+            script += "done(r.violations.map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html).join(' | '))))"
+            assert browser.driver.execute_async_script(script) == []
+    finally:
+        browser.scheme("light")
+
+
+def test_a_small_map_says_where_one_is_and_leads_elsewhere(browser, deep):
+    browser.open(render_html(deep))
+    hidden = "return document.querySelector('#minimap').hasAttribute('hidden')"
+    assert browser.run(hidden)
+    browser.run("waypost.graph.zoom(3)")
+    assert not browser.run(hidden)
+    before = browser.run("return waypost.graph.box.y")
+    browser.run(
+        "const map = document.querySelector('#minimap'), r = map.getBoundingClientRect();"
+        "map.dispatchEvent(new PointerEvent('pointerdown', {clientX: r.left + r.width / 2, clientY: r.bottom - 4}))"
+    )
+    assert browser.run("return waypost.graph.box.y") > before
+    browser.press("#zoom-fit")
+    assert browser.run(hidden)
+
+
+def test_steps_are_marked_with_who_performs_them(told, loan_log):
+    performers = loan_log.log.performers
+    assert performers["Withdraw"].actor == "customer"
+    assert performers["Withdraw"].chooses
+    assert not performers["Make offer1"].chooses
+    assert "customer (chooses)" in told.text("#actors")
+    marked = told.run("return [...document.querySelectorAll('.node .actor')].length")
+    assert marked == told.run("return document.querySelectorAll('.node[data-role=activity]').length")
+
+
+def test_on_a_phone_a_name_in_a_finding_brings_the_map_with_the_details_over_it(browser, log_page):
+    browser.open(log_page, width=390, height=844)
+    browser.run("document.documentElement.style.scrollBehavior = 'auto'")
+    box = "return document.querySelector(arguments[0]).getBoundingClientRect().toJSON()"
+    assert browser.run(box, ".findings")["bottom"] <= browser.run(box, ".graph")["top"]
+    browser.press(".findings .link")
+    browser.until("return document.querySelector('.graph').getBoundingClientRect().top < 60")
+    sheet = browser.run(
+        "const r = document.querySelector('#details').getBoundingClientRect(); return [r.top, r.bottom]"
+    )
+    assert sheet[0] >= 844 * 0.45
+    assert sheet[1] == 844
+    assert browser.run("return document.documentElement.scrollWidth") <= 390
     assert browser.log() == []

@@ -116,7 +116,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
         if not any(options[name] for name in BEHIND):
             reading["target"] = options["target"] or None
         return load(options["model"], data=options["data"], **reading)
-    from waypost.formats.properties import asked, find_property
+    from waypost.formats.properties import asked, counts_later, find_property
 
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
@@ -125,6 +125,11 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     question = asked(loaded.mdp, wanted)
+    if wanted.given is not None and counts_later(loaded.mdp, wanted):
+        raise WaypostError(
+            f"{wanted.text!r} also counts what comes after its condition, and importance only what comes before; "
+            "`waypost check --prop` tells its value"
+        )
     if wanted.given is not None:  # a conditional property is the importance of a set
         options["states"] = (*options["states"], wanted.target)
     return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)

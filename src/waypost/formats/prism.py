@@ -25,6 +25,8 @@ _KINDS = {
     "stochastic": "CTMC",
     **{kind: kind.upper() for kind in "mdp dtmc ctmc pta popta pomdp ctmdp ma smg csg".split()},  # noqa: SIM905
 }
+_BLANK = re.compile(r"(?:\s|//[^\n]*)*")
+_EXPLICIT = re.compile(r"(?:mdp|dtmc)\s*\n\s*\d")  # transitions, state by state
 _START = re.compile(rf"(?:{'|'.join(_KINDS)}|module|const|global|formula|label|rewards)\b")
 _KIND = re.compile(rf"(?:^|;)\s*({'|'.join(_KINDS)})\b", re.MULTILINE)
 _CONSTANT = re.compile(r"\bconst\s+(?:(?:int|double|bool|rate|prob)\s+)?(\w+)\s*(?:=\s*([^;]+?)\s*)?;")
@@ -109,8 +111,9 @@ def open_constants(text: str) -> set[str]:
 
 
 def _recognises(_raw: bytes, text: str, _path: Path) -> bool:
-    start = re.sub(r"\A(?:\s|//[^\n]*)*", "", text)
-    return _START.match(start) is not None and not re.match(r"(?:mdp|dtmc)\s*\n\s*\d", start)
+    blank = _BLANK.match(text)
+    start = blank.end() if blank else 0
+    return _START.match(text, start) is not None and not _EXPLICIT.match(text, start)
 
 
 FORMAT = Format(

@@ -25,6 +25,7 @@ import numpy as np
 
 from waypost.errors import FormatError, ModelError, NameUnknownError, unknown_name
 from waypost.formats import jani, prism
+from waypost.formats.conditions import in_either_order
 from waypost.formats.jani import REFUSED, NotOurs, labels_of, parsed, property_text
 from waypost.formats.lexical import read_text
 from waypost.formats.prism import COMMENT, definitions_of
@@ -99,7 +100,9 @@ def asked(mdp: MDP, question: Property) -> Asked:
     """
     mdp = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
     if question.given is not None:
-        _check_order(mdp, question)
+        if counts_later(mdp, question):
+            parts = mdp.where(question.target), mdp.where(question.given)
+            mdp = in_either_order(mdp, *parts, question.optimum, names=(question.target, question.given))
         return Asked(mdp, question.given, question.target)
     if question.avoid is not None:
         target = mdp.where(question.target)
@@ -107,6 +110,19 @@ def asked(mdp: MDP, question: Property) -> Asked:
     if question.within is not None:
         mdp = within(mdp.absorbing(mdp.where(question.target)), question.within)
     return Asked(mdp, question.target)
+
+
+def counts_later(mdp: MDP, question: Property) -> bool:
+    """Whether a conditional property also counts what comes after its condition.
+
+    Then `asked` gives a model for its optimum only: the other bound there is no answer to anything.
+
+    >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {"go": "c"}, "c": {}}, initial="a")
+    >>> [counts_later(mdp, parse_property(f'Pmax=? [ F {x} || F {y} ]')) for x, y in (('"b"', '"c"'), ('"c"', '"b"'))]
+    [False, True]
+    """
+    seen = mdp.where(str(question.given))
+    return bool((reachable(Graph.of(mdp), seen) & mdp.where(question.target) & ~seen).any())
 
 
 def answer(mdp: MDP, question: Property, *, exact: bool = False) -> Any:
@@ -169,18 +185,6 @@ def _holds(mdp: MDP, expression: str) -> Any:
         return mdp.where(expression)
     except ModelError:
         return np.zeros(mdp.n_states, bool)
-
-
-def _check_order(mdp: MDP, question: Property) -> None:
-    """Importance looks at what is passed before the target; refuse a question in which it would matter afterwards."""
-    seen = mdp.where(str(question.given))
-    late = reachable(Graph.of(mdp), seen) & mdp.where(question.target) & ~seen
-    if late.any():
-        state = mdp.states[int(np.argmax(late))]
-        raise ModelError(
-            f"{question.text!r} also counts what comes after its condition (such as {state!r}), and importance only "
-            "what comes before; make the condition absorbing"
-        )
 
 
 def find_property(source: str, *, constants: Mapping[str, Any] | None = None) -> Property:

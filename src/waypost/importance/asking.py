@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ArgumentError
+from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.passing import SIDES, bounds
@@ -69,7 +69,8 @@ def state_importance(
     StrategyError
         If the strategy belongs to another model.
     PrecisionError
-        If the target is too rare for floating point, or a number cannot be certified; exact arithmetic can.
+        If the target is too rare for floating point, or no number asked for can be certified; exact arithmetic can.
+        Where some can, the result says which were `refused`.
 
     Examples
     --------
@@ -310,19 +311,25 @@ def ask_states(
         raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any
     upper: Any
+    refused: dict[int, str] = {}
     if question.exact or len(asked) < TOGETHER or (question.chain is not None and question.chain.modes > 1):
         dtype: Any = object if question.exact else float
         lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
         for k, state in enumerate(asked):
             single = np.arange(mdp.n_states) == state
-            lower[k], upper[k] = map(plain, bounds(question, single, absolute=absolute))
+            try:
+                lower[k], upper[k] = map(plain, bounds(question, single, absolute=absolute))
+            except PrecisionError as why:
+                lower[k], upper[k], refused[int(state)] = 0.0, plain(question.best) if absolute else 1.0, str(why)
             if progress is not None:
                 progress(2)
     else:
         directly = absolute and question.scope == "all"
-        lower, upper = bounds_of_states(question, asked, absolute=directly, progress=progress)
+        lower, upper = bounds_of_states(question, asked, absolute=directly, progress=progress, refused=refused)
         if absolute and not directly:
             lower, upper = lower * question.best, upper * question.best
+    if refused and len(refused) == len(asked):  # nothing is left to answer
+        raise PrecisionError(next(iter(refused.values())))
     return StateImportance(
         mdp=mdp,
         target=question.name,
@@ -331,6 +338,7 @@ def ask_states(
         asked=asked,
         lower=lower,
         upper=upper,
+        refused={mdp.states[s]: why for s, why in refused.items()},
         question=question,
     )
 

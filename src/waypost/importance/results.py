@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import ArgumentError, NameUnknownError, require
+from waypost.errors import ArgumentError, require
 from waypost.importance.activities import Story
+from waypost.importance.answer import ByState, report
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
-T = TypeVar("T")
 
 
 class Bounds(NamedTuple):
@@ -62,73 +60,6 @@ class Kind(Enum):
     UNREACHABLE = "unreachable"  # upper bound 0: no strategy visits it before the target
 
 
-class ByState(Mapping[str, T]):
-    """A mapping from the names of the states asked for, in the order asked for."""
-
-    mdp: MDP
-    asked: NDArray[np.int64]  # (n,) states in the order asked for
-
-    @abstractmethod
-    def at(self, position: int) -> T:
-        """What is known of the state at a position of `asked`."""
-
-    @abstractmethod
-    def as_explanation(self) -> Explanation:
-        """What reports are made from."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the states, in the order asked for."""
-        return tuple(self.mdp.states[s] for s in self.asked)
-
-    def __len__(self) -> int:
-        return len(self.asked)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.mdp.index.get(name, -1) in self.asked
-
-    def __getitem__(self, name: str) -> T:
-        return self.at(self.position(name))
-
-    def position(self, name: str) -> int:
-        """Position of a state in `asked`."""
-        found = np.flatnonzero(self.asked == self.mdp.state(name))
-        if not len(found):
-            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
-        return int(found[0])
-
-    def plot(self, picture: Literal["bars", "graph", "grid"] = "bars", **options: Any) -> Any:
-        """Picture of the answer, as a matplotlib figure; needs ``waypost[plot]``.
-
-        Parameters
-        ----------
-        picture
-            "bars", the intervals of the most important states; "graph", the process coloured by importance; or
-            "grid", for states with coordinates.
-        **options
-            Those of `waypost.report.plot_bars`, `plot_graph` or `plot_grid`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Notebooks show it.
-        """
-        if picture not in ("bars", "graph", "grid"):
-            raise ArgumentError(f"a picture is 'bars', 'graph' or 'grid', not {picture!r}")
-        return _report(f"plot_{picture}")(self.as_explanation(), **options)
-
-    def to_html(self, **options: Any) -> str:
-        """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
-        return str(_report("render_html")(self.as_explanation(), **options))
-
-    def summary(self, top: int = 5) -> Any:
-        """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
-        return _report("summarise")(self.as_explanation(), top)
-
-
 @dataclass(frozen=True, eq=False)
 class StateImportance(ByState[Bounds]):
     """Importance of states for reaching a target (P1, P2), or the same without normalisation (*absolute*).
@@ -139,6 +70,8 @@ class StateImportance(ByState[Bounds]):
     ----------
     lower, upper
         The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    refused
+        By name, why a bound of a state could not be certified; then it is the widest there is, and true as such.
     question
         What was asked; it finds the witnesses. None for numbers that came from elsewhere.
 
@@ -160,6 +93,7 @@ class StateImportance(ByState[Bounds]):
     asked: NDArray[np.int64]  # (n,) states in the order asked for
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
+    refused: Mapping[str, str] = field(default_factory=dict)
     question: Question | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -236,7 +170,7 @@ class StateImportance(ByState[Bounds]):
         from waypost.importance.reading import ranking
 
         lead = f"Reaching {self.target}: {_MEANING[self.problem]}, {_OVER[self.scope]}"
-        return str(_report("notebook_table")(lead, {"bounds": self}, ranking([self])))
+        return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +212,7 @@ class PathImportance:
 
     def summary(self) -> str:
         """The answer in words."""
-        return str(_report("path_summary")(self))
+        return str(report("path_summary")(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,6 +289,11 @@ class Explanation(ByState[dict[str, Bounds]]):
         """The scopes, and "absolute" where it is there."""
         return {**self.scopes, **({} if self.absolute is None else {"absolute": self.absolute})}
 
+    @property
+    def refused(self) -> dict[str, str]:
+        """Why a bound of a state could not be certified, by name."""
+        return {name: why for part in self.parts.values() for name, why in part.refused.items()}
+
     def at(self, position: int) -> dict[str, Bounds]:
         """Bounds, by scope, of the state at a position of `asked`."""
         return {name: part.at(position) for name, part in self.parts.items()}
@@ -377,7 +316,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     def _repr_html_(self) -> str:
         least, most = (f"{float(value):.6g}" for value in self.reachability)
         lead = f"Reaching {self.target}, probability {least} to {most}: {_MEANING['importance']}"
-        return str(_report("notebook_table")(lead, self.parts, self.ranking.tolist()))
+        return str(report("notebook_table")(lead, self.parts, self.ranking.tolist()))
 
 
 _MEANING = {
@@ -396,8 +335,3 @@ def present(question: Question | None) -> Question:
     if question is None:
         raise ArgumentError("this result was made without its model: it has no witnesses and no report")
     return question
-
-
-def _report(name: str) -> Any:
-    """What draws and writes, imported when it is asked for: answers know nothing of reports."""
-    return getattr(importlib.import_module("waypost.report"), name)

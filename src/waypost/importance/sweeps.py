@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
 from waypost.importance.passing import Side, bound, strictly_between
@@ -38,15 +40,17 @@ def bounds_of_states(
     absolute: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
+    refused: dict[int, str] | None = None,
 ) -> tuple[Floats, Floats]:
     """(n,) least and (n,) greatest importance of each asked state, in floats; or absolutely, over all strategies.
 
-    `progress` is told how many bounds were settled since it was last called; in all there are two per state.
-    Inside ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
+    `progress` is told how many bounds were settled since it was last called; in all there are two per state. Why a
+    bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error. Inside
+    ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
     """
     if workers is None and not place().here:
-        return _shared_out(question, asked, absolute=absolute, progress=progress)
-    run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None))
+        return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
+    run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
     if absolute:
@@ -70,7 +74,9 @@ def bounds_of_states(
     return lower, upper
 
 
-def _shared_out(question: Question, asked: Ints, *, absolute: bool, progress: Progress | None) -> tuple[Floats, Floats]:
+def _shared_out(
+    question: Question, asked: Ints, *, absolute: bool, progress: Progress | None, refused: dict[int, str] | None
+) -> tuple[Floats, Floats]:
     """Bounds of states by chunks, wherever these are computed."""
     size = max(TOGETHER, -(-len(asked) // CHUNKS))
     jobs = [asked[low : low + size].tolist() for low in range(0, len(asked), size)]
@@ -83,19 +89,23 @@ def _shared_out(question: Question, asked: Ints, *, absolute: bool, progress: Pr
         if progress is not None and settled:
             progress(settled)
 
-    found = spread_out(__name__, "_answering", (question, absolute), jobs, told=told)
+    found = spread_out(__name__, "_answering", (question, absolute, refused is not None), jobs, told=told)
     lower, upper = (np.array([value for chunk in found for value in chunk[side]]) for side in (0, 1))
+    if refused is not None:
+        refused.update({state: why for chunk in found for state, why in chunk[2]})
     return lower, upper
 
 
-def _answering(given: tuple[Question, bool]) -> Callable[[list[int]], list[list[float]]]:
+def _answering(given: tuple[Question, bool, bool]) -> Callable[[list[int]], list[list[Any]]]:
     """What a worker does with each chunk of states: what it knows about the question it keeps."""
-    question, absolute = given
+    question, absolute, forgiving = given
 
-    def answer(states: list[int]) -> list[list[float]]:
+    def answer(states: list[int]) -> list[list[Any]]:
+        refused: dict[int, str] | None = {} if forgiving else None
         with working():
-            found = bounds_of_states(question, np.array(states, np.int64), absolute=absolute, workers=1)
-        return [part.tolist() for part in found]
+            asked = np.array(states, np.int64)
+            lower, upper = bounds_of_states(question, asked, absolute=absolute, workers=1, refused=refused)
+        return [lower.tolist(), upper.tolist(), list(map(list, (refused or {}).items()))]
 
     return answer
 
@@ -107,6 +117,7 @@ class _Sweep:
     question: Question
     workers: int
     tell: Progress
+    refused: dict[int, str] | None = None
 
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
@@ -151,7 +162,8 @@ class _Sweep:
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
-        return np.asarray(strictly_between(value))
+        refused = np.isnan(value)
+        return np.where(refused, 0.0 if side == "lower" else 1.0, strictly_between(value))
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""
@@ -186,9 +198,15 @@ class _Sweep:
         return np.asarray(via if absolute else via / (via + met[:, 1]))
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
-        found = np.empty(len(states))
-        for i, s in enumerate(states):
-            found[i] = bound(self.question, self._only(s), side, absolute=absolute, open_=True).value
+        """The bound of each state by itself; NaN where it is refused."""
+        found = np.full(len(states), np.nan)
+        for i, s in enumerate(states.tolist()):
+            try:
+                found[i] = bound(self.question, self._only(s), side, absolute=absolute, open_=True).value
+            except PrecisionError as why:
+                if self.refused is None:
+                    raise
+                self.refused[s] = str(why)
             self.tell(1)
         return found
 

@@ -65,7 +65,7 @@ def _told(found: Comparison, names: tuple[str, str]) -> dict[str, Any]:
         "figures": [(f"end well {first}", percent(before)), (f"end well {second}", percent(after))],
         "findings": _changes(found, first, second),
         "headings": [heading.capitalize() for heading in HEADINGS],
-        "caption": f"Activities in {first} and in {second}, what changed most first",
+        "caption": f"Activities: {first}, and {second}; what changed most comes first",
     }
 
 
@@ -84,16 +84,9 @@ def _changes(found: Comparison, first: str, second: str) -> list[Finding]:
     for each in moved[: MOST - 1]:
         change = each.share
         more = "more" if (change.difference or 0) > 0 else "fewer"
-        rest = (
-            f": {percent(change.before or 0)} in {first}, {percent(change.after or 0)} in {second}{_interval(change)}."
-        )
-        told.append(
-            Finding(
-                "optional",
-                _by(change),
-                (f"{more} of the cases have ", Name(printable(each.name), activity=each.name), rest),
-            )
-        )
+        name = Name(printable(each.name), activity=each.name)
+        said = (f"{more} of the cases have ", name, f": {_shares(change, first, second)}.")
+        told.append(Finding("optional", _by(change), said))
     if not moved:
         told.append(Finding("marginal", "0", ("steps became more or less frequent by more than chance would make.",)))
     return told

@@ -14,6 +14,8 @@ from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.decisions import Decision, Decisions
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.logs.log import NEGATIVE, POSITIVE
+from waypost.logs.traces import written
 from waypost.report.insight import places, points
 from waypost.report.names import addition, captions
 from waypost.report.story import CLEAR, Group, most_lost, separating
@@ -24,6 +26,7 @@ MOST = 5  # findings
 NAMED = 3  # names in one of them
 ALL = 0.95  # of the good and of the bad cases: nearly all
 OPEN = 2  # steps that are told of one by one
+OUTCOMES = frozenset({POSITIVE, NEGATIVE})  # a choice between them decides nothing new
 LITTLE = 0.1  # less than this between best and worst is little
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
 
@@ -156,11 +159,21 @@ def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
 def _lost_by_choice(explanation: Explanation) -> Finding | None:
     """Tell which choice costs a log most success, as it was made."""
     known = explanation.insight.decisions if explanation.insight else None
-    departures = () if known is None else known.departures
-    if known is None or not departures or departures[0].cost < CLEAR:
+    if known is None or explanation.log is None:
         return None
-    worst = departures[0]
-    where, activity = places(known.mdp)[known.mdp.index[worst.state]]
+    where_of = places(known.mdp)
+    decided = {written(a.name, "paper") for a in explanation.log.defining}
+    costly = [
+        d
+        for d in known.departures
+        if d.cost >= CLEAR
+        and written(where_of[known.mdp.index[d.state]][1], "paper") not in decided
+        and not OUTCOMES.intersection(d.values)
+    ]
+    if not costly:
+        return None
+    worst = costly[0]
+    where, activity = where_of[known.mdp.index[worst.state]]
     name = Name(printable(activity), activity=activity)
     said = (f"of success are lost {printable(where.removesuffix(activity))}", name, f": {_choices(worst)}.")
     return Finding("against", points(worst.cost), said)
@@ -201,8 +214,10 @@ def _decided(explanation: Explanation) -> list[Finding]:
     target = printable(explanation.target)
     where = places(known.mdp)
     if not known.given:
-        told = [_at_stake(known, decision, target) for decision in known.decisions[:1] if _matters(known, decision)]
-        return told or _hardly(explanation, target)
+        told = [
+            _at_stake(known, d, target) for d in known if _matters(known, d) and not OUTCOMES.intersection(d.values)
+        ]
+        return told[:1] or _hardly(explanation, target)
     reached = Finding(
         "against" if known.cost >= CLEAR else "for",
         percent(known.reached),

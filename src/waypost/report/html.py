@@ -22,7 +22,7 @@ from waypost.report import story as words
 from waypost.report.findings import Name, findings
 from waypost.report.insight import insight_data
 from waypost.report.mapdata import stop_places
-from waypost.report.names import labels_by_state
+from waypost.report.names import labels_by_state, titles
 from waypost.report.pagedata import page_data
 from waypost.report.strategies import compared_strategies
 from waypost.report.text import Summary, kind_counts, summarise
@@ -146,13 +146,14 @@ def part_of(explanation: Explanation, summary: Summary, positions: Mapping[str, 
     """Gather what the template needs for one target: the words and the first rows of the table."""
     story = explanation.log
     found = findings(explanation)
-    states = explanation.mdp.states
+    states, start = explanation.mdp.states, explanation.mdp.initial
+    begin = titles(explanation.mdp)[start]
     names = [part for finding in found for part in finding.parts if isinstance(part, Name)]
     named = {name.state for name in names if name.state is not None}
     part = {
         "summary": summary,
         "title": printable(summary.title),
-        "lead": summary.lead,
+        "lead": summary.lead.replace(repr(printable(states[start])), repr(printable(begin)), 1),
         "findings": found,
         "at": {state: positions[states[state]] for state in named if states[state] in positions},
         "stops": {},

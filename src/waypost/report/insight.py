@@ -10,7 +10,7 @@ from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP
 from waypost.report.names import titles
-from waypost.report.view import turn_states
+from waypost.report.view import turn_states, turns
 from waypost.report.wording import percent, printable
 
 LISTED = 400  # decisions in a page
@@ -24,11 +24,10 @@ def places(mdp: MDP) -> list[tuple[str, str]]:
     >>> places(loan())[3]
     ('in Consultation', 'Consultation')
     """
-    found = []
-    for name, title, turn in zip(mdp.states, titles(mdp), turn_states(mdp), strict=True):
-        who, after, activity = (name.partition(": ")[2] or name).partition(" after ")
-        found.append((f"by {who} after {activity}", activity) if turn and after else (f"in {title}", title))
-    return found
+    return [
+        (f"in {title}", title) if turn is None else (f"by {turn[0]} after {turn[1]}", turn[1])
+        for title, turn in zip(titles(mdp), turns(mdp), strict=True)
+    ]
 
 
 def decision_rows(found: Decisions) -> Iterator[dict[str, Any]]:
@@ -58,13 +57,22 @@ def route_text(route: Route, mdp: MDP | None = None) -> str:
     'ask → call (1 to 3 times) → [a → b] (2 times)'
     """
     called = {} if mdp is None else dict(zip(mdp.states, titles(mdp), strict=True))
+    silent = _silent(mdp)
     parts = []
     for block in route.blocks:
-        steps = " → ".join(printable(called.get(name, name)) for name in block.steps)
+        told = [printable(called.get(name, name)) for name in block.steps if name not in silent]
+        if not told:
+            continue
+        steps = " → ".join(told)
         often = f"{block.most} times" if block.least == block.most else f"{block.least} to {block.most} times"
-        inside = f"[{steps}]" if len(block.steps) > 1 else steps
+        inside = f"[{steps}]" if len(told) > 1 else steps
         parts.append(steps if block.most == 1 else f"{inside} ({often})")
     return " → ".join(parts)
+
+
+def _silent(mdp: MDP | None) -> set[str]:
+    """Names of the states that only say whose turn it is."""
+    return set() if mdp is None else {name for name, turn in zip(mdp.states, turn_states(mdp), strict=True) if turn}
 
 
 def tables(explanation: Explanation) -> dict[str, list[dict[str, Any]]]:
@@ -103,10 +111,13 @@ def insight_data(explanation: Explanation, at: Mapping[str, int]) -> dict[str, A
     if known is None:
         return None
     mdp = explanation.mdp if explanation.log is None else None
+    silent = _silent(mdp)
+    everywhere, at = at, {name: k for name, k in at.items() if name not in silent}
+    segments = [s for s in known.segments if not silent.intersection(s.steps)]
     return {
         "called": known.called,
         "given": known.decisions is not None and known.decisions.given,
-        "decisions": _decisions(known, at, by_state=mdp is not None),
+        "decisions": _decisions(known, everywhere, by_state=mdp is not None),
         "reached": None if known.decisions is None else known.decisions.reached,
         "best": None if known.decisions is None else known.decisions.reachability,
         "routes": [
@@ -121,7 +132,7 @@ def insight_data(explanation: Explanation, at: Mapping[str, int]) -> dict[str, A
                 "cases": s.cases,
                 "steps": [at[name] for name in s.steps if name in at],
             }
-            for s in known.segments
+            for s in segments
         ],
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Number, PathImportance
+from waypost.report.insight import tables
 from waypost.report.records import COUNTED
 
 FORMAT = 1
@@ -45,7 +46,7 @@ def to_json(explanation: Explanation) -> str:
 
 
 def _document(explanation: Explanation) -> dict[str, Any]:
-    mdp = explanation.mdp
+    mdp, refused = explanation.mdp, explanation.refused
     return {
         "format": FORMAT,
         "target": explanation.targets[0] if len(explanation.targets) == 1 else list(explanation.targets),
@@ -57,6 +58,7 @@ def _document(explanation: Explanation) -> dict[str, Any]:
                 "labels": list(mdp.labels_of(int(s))),
                 **{name: numbers(**bounds._asdict()) for name, bounds in explanation.at(k).items()},
                 **_whatifs(explanation, k),
+                **({"refused": refused[mdp.states[s]]} if mdp.states[s] in refused else {}),
             }
             for k, s in enumerate(explanation.asked)
         ],
@@ -74,7 +76,10 @@ def _groups(explanation: Explanation) -> dict[str, Any]:
 
 
 def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
-    """Explanation of a log: its states where they were asked for, its activities, and how well the model fits."""
+    """Explanation of a log: its states where they were asked for, its activities, how well the model fits, and insight.
+
+    ``decisions``, ``ways`` and ``segments`` are lists of objects, each there where the log has any.
+    """
     states = {"states": []} if story.by_state is None else _document(story.by_state)
     return {
         "format": FORMAT,
@@ -92,6 +97,7 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
             for score in story.activities
         ],
         "fit": {"worst": story.fit.worst, "activity": story.fit.activity},
+        **tables(explanation),
     }
 
 

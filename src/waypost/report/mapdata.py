@@ -26,7 +26,7 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
     stops = []
     for stop in process.stops:
         score = scores.get(stop.name) if stop.role == "activity" else None
-        known: dict[str, Any] = _performed(story, stop.name)
+        known: dict[str, Any] = _performed(story, stop.name) if stop.role == "activity" else {}
         if score is not None:
             known |= {name: getattr(score, name) for name in _SCORES}
             known["bounds"] = {scope: [float(bound) for bound in bounds] for scope, bounds in score.bounds.items()}

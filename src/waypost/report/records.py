@@ -25,7 +25,8 @@ def columns(explanation: Explanation) -> list[str]:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
     bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
-    return ["state", "labels", "kind", *bounds, *([] if explanation.whatifs is None else WHAT_IF)]
+    more = ([] if explanation.whatifs is None else WHAT_IF), (["refused"] if explanation.refused else [])
+    return ["state", "labels", "kind", *bounds, *more[0], *more[1]]
 
 
 def texts(explanation: Explanation) -> int:
@@ -45,23 +46,20 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     head = columns(explanation)
     if explanation.log is not None:
         return [dict(zip(head, _activity(score), strict=True)) for score in explanation.log.activities[:top]]
-    unknown = dict.fromkeys(head, None)  # success after and without is told of states
+    unknown = dict.fromkeys(head, None)  # what is told of states alone
     found: list[dict[str, Value]] = [
         unknown | dict(zip(head, (name, "", group_kind(explanation, name).value, *numbers), strict=False))
         for name in explanation.told_groups
         for numbers in [group_numbers(explanation, name)]
     ]
-    labels = labels_by_state(explanation.mdp)
+    labels, refused = labels_by_state(explanation.mdp), explanation.refused
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
-        numbers = (number for bounds in explanation.at(position).values() for number in bounds)
-        line = (
-            explanation.mdp.states[state],
-            ", ".join(labels[state]),
-            kind.value,
-            *numbers,
-            *_whatifs(explanation, position),
-        )
+        bounds = (number for bounds in explanation.at(position).values() for number in bounds)
+        name = explanation.mdp.states[state]
+        line: list[Value] = [name, ", ".join(labels[state]), kind.value, *bounds, *_whatifs(explanation, position)]
+        if refused:
+            line.append(refused.get(name, ""))
         found.append(dict(zip(head, line, strict=True)))
     return found
 

@@ -45,8 +45,16 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
         _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
-    for sentence in whatif_words(explanation):
+    for sentence in (*refusals(explanation), *whatif_words(explanation)):
         console.print(Text(sentence))
+
+
+def refusals(explanation: Explanation) -> list[str]:
+    """Sentences about the states of which a bound could not be certified."""
+    return [
+        f"{printable(name)}: not every bound could be certified, so it is the widest there is ({why})"
+        for name, why in explanation.refused.items()
+    ]
 
 
 def _print_story(explanation: Explanation, story: Story, top: int, console: Console) -> None:

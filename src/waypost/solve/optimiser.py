@@ -32,6 +32,7 @@ STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
+_RELAXING, _BY_GAPS, _BY_WORTHS = range(3)  # ways to iterate
 _GAP_TIE = 1e-12  # relative to the gaps
 _HARDLY = 1e-4  # left with a smaller probability before the last state is met again: compare by gaps
 _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough values first
@@ -133,23 +134,23 @@ def _settle_several(block, rewards, earned, place, strain):  # type: ignore[no-u
     """Settle a component in floats; `place` is -1 everywhere, before and after."""
     place[block] = np.arange(len(block))
     source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
-    arranged, pattern = arrange(len(block), source, goal, max(_SMALL, _FILL * len(source)))
+    limit = max(_SMALL, _FILL * len(source))
     settled = False
-    if not arranged:
+    way = _RELAXING
+    while not settled and way <= _BY_WORTHS:  # one place each where `arrange` and `iterate` are called: compiled once
+        arranged, pattern = arrange(len(block), source, goal, limit)
+        if arranged:
+            way = max(way, _BY_GAPS)
+            block = block[pattern.order]
+            place[block] = np.arange(len(block))
         first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, strain, True, False)
-        if not settled:
-            if not leaves(block, rewards, earned, place):
-                earned.choice[block] = first
-            arranged, pattern = arrange(len(block), source, goal, NO_LIMIT)
-    if not settled:
-        block = block[pattern.order]
-        place[block] = np.arange(len(block))
-        first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, strain, False, True)
-        if not settled:  # gaps led into a cycle that is never left: that was rounding
-            earned.choice[block] = first
-            settled = iterate(block, pattern, rewards, earned, place, strain, False, False)
+        settled = iterate(block, pattern, rewards, earned, place, strain, way == _RELAXING, way == _BY_GAPS)
+        if not settled and (way != _RELAXING or not leaves(block, rewards, earned, place)):
+            earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
+        if not settled and way != _RELAXING:
+            source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
+        limit = NO_LIMIT
+        way += 1
     place[block] = -1
     return settled
 

@@ -408,7 +408,8 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
     substitute(rows.pattern, factors, column, k)
     strain = column[:, 0]
     given = value.copy()
-    _level(pay_via, pay_around, first, removed, rows, stake, value)
+    pointer, opened = _opened(choice, removed, rows, stake, value, worth)
+    _level(pay_via, pay_around, first, removed, rows, pointer, opened, stake, value)
     lift = (value - given).max() / rows.rounding if k else 0.0  # rows were weighed before
     for _ in range(RAISES):
         raised = False
@@ -416,20 +417,17 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
             if i == removed:
                 continue
             asked = stake[i] - value[i] / rows.rounding if may_stop[i] and value[i] < 0.0 else 0.0
-            for r in range(rows.own[i], rows.own[i + 1]):
-                better = worth[0, r] - value[i]
-                size = stake[i] + worth[1, r]
-                if r != choice[i] and better < -CLEAR * size:
-                    continue
-                if r == choice[i]:
-                    better = abs(better)
-                need = size + lift + max(better, 0.0) / rows.rounding
+            for e in range(pointer[i], pointer[i + 1]):
+                r = opened[e]
                 if _same(i, r, pay_via, pay_around, first, removed, rows, value, 0.0):
                     need = 0.0
                     for j in range(k):
                         if j not in (i, removed) and rows.to_kept[r, j] > 0.0:
                             need = max(need, strain[j] / 1.25)
                 else:
+                    better = worth[0, r] - value[i]
+                    better = abs(better) if r == choice[i] else max(better, 0.0)
+                    need = stake[i] + worth[1, r] + lift + better / rows.rounding
                     for j in range(k):
                         if j not in (i, removed):
                             need += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
@@ -455,6 +453,23 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
 
 
 @kernel
+def _opened(choice, removed, rows, stake, value, worth):  # type: ignore[no-untyped-def]
+    """Pointer and list of the rows of each state that are not clearly worse than the one taken."""
+    k = len(choice)
+    pointer = np.zeros(k + 1, np.int64)
+    opened = np.empty(worth.shape[1], np.int64)
+    filled = 0
+    for i in range(k):
+        if i != removed:
+            for r in range(rows.own[i], rows.own[i + 1]):
+                if r == choice[i] or worth[0, r] - value[i] >= -CLEAR * (stake[i] + worth[1, r]):
+                    opened[filled] = r
+                    filled += 1
+        pointer[i + 1] = filled
+    return pointer, opened
+
+
+@kernel
 def _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):  # type: ignore[no-untyped-def]
     """Whether everything that a row may lead to is worth what its state is, up to a margin."""
     here = value[i]
@@ -471,7 +486,7 @@ def _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):  # ty
 
 
 @kernel
-def _level(pay_via, pay_around, first, removed, rows, stake, value) -> None:  # type: ignore[no-untyped-def]
+def _level(pay_via, pay_around, first, removed, rows, pointer, opened, stake, value) -> None:  # type: ignore[no-untyped-def]
     """Make a state worth what all that a row of it leads to is, where they differ for rounding only."""
     for _ in range(RAISES):
         rose = False
@@ -479,8 +494,10 @@ def _level(pay_via, pay_around, first, removed, rows, stake, value) -> None:  # 
             if i == removed:
                 continue
             most = value[i]
-            for r in range(rows.own[i], rows.own[i + 1]):
-                if _same(i, r, pay_via, pay_around, first, removed, rows, value, 16.0 * rows.rounding * stake[i]):
+            margin = 16.0 * rows.rounding * stake[i]
+            for e in range(pointer[i], pointer[i + 1]):
+                r = opened[e]
+                if _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):
                     if first[r] > 0.0:
                         most = max(most, pay_via)
                     if rows.to_target[r] > 0.0:

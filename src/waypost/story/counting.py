@@ -1,7 +1,8 @@
 """Ways and segments counted in the cases of a log: the usual ways to a good end, and orders of steps that tell more.
 
 An order of two steps is telling if knowing whether a case has it tells more about the outcome than knowing of either
-step alone: the mutual information with the outcome, in bits. Steps that define the outcome are left out.
+step alone: the mutual information with the outcome, in bits. Steps that define the outcome are left out, and so is what
+so few cases tell that chance would do as much somewhere (a likelihood-ratio test, corrected for all orders tried).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammainccinv
 
 from waypost.importance.insight import Block, Route, Segment
 from waypost.logs import ProcessMap
@@ -22,6 +24,8 @@ SEGMENTS = 10
 ACTIVITIES = 40  # the most frequent are put in order; nobody reads more
 LEAST = 0.01  # of the cases must have a segment
 MORE = 1.1  # times what its steps tell alone
+SURE = 0.05  # probability that chance makes any of the orders told of
+USUAL = 0.01  # of the good cases go a usual way
 SAME = 0.8  # two segments whose cases correlate more than this say the same
 
 Mask = NDArray[np.bool_]
@@ -45,7 +49,7 @@ def usual_routes(process: ProcessMap) -> tuple[Route, ...]:
         key = tuple(block for block, _ in found)
         cases, times = merged.get(key, (0, []))
         merged[key] = (cases + course.count, [*times, tuple(count for _, count in found)])
-    usual = sorted(merged, key=lambda key: -merged[key][0])[:ROUTES]
+    usual = sorted((key for key in merged if merged[key][0] >= USUAL * total), key=lambda key: -merged[key][0])[:ROUTES]
     return tuple(_route(key, *merged[key], total) for key in usual)
 
 
@@ -83,10 +87,12 @@ def telling_orders(process: ProcessMap, left_out: Collection[str]) -> tuple[Segm
 
     alone = {k: bits(np.array([k in course.stops for course in courses]))[0] for k in usable}
     found = []
-    for (a, b, direct), has in _orders([course.stops for course in courses], usable):
+    orders = list(_orders([course.stops for course in courses], usable))
+    by_chance = 2 * gammainccinv(0.5, SURE / max(1, len(orders))) / (2 * np.log(2) * totals.sum())
+    for (a, b, direct), has in orders:
         told, match = bits(has)
         often = match.sum() / totals.sum()
-        if LEAST <= often <= 1 - LEAST and told > MORE * max(alone[a], alone[b], 1e-3):
+        if LEAST <= often <= 1 - LEAST and told > max(by_chance, MORE * max(alone[a], alone[b])):
             between = step(names[a]) + step(names[b]) if direct else step(names[a]) + ANYTHING + step(names[b])
             pattern = str(ANYTHING + between + ANYTHING)
             good, bad = (match / totals).tolist()

@@ -49,6 +49,9 @@ def do(mdp: MDP, work: dict[str, Any], enough: float) -> dict[str, Any]:
             )
             shown = work.get("shown", range(len(found.lower)))
             bounds = [[float(found.lower[k]), float(found.upper[k])] for k in shown]
+        case "absolute":
+            seconds, found = best_time(lambda: waypost.absolute_importance(mdp, target=target), enough)
+            bounds = [[float(found.lower[k]), float(found.upper[k])] for k in work["shown"]]
         case "choices":
             seconds, found = best_time(lambda: waypost.choice_importance(mdp, target=target, scope=scope), enough)
             bounds = np.column_stack([found.lower, found.upper]).tolist()

@@ -12,15 +12,20 @@ from typing import Any
 import numpy as np
 
 from waypost import processes
+from waypost.cases import epidemic
 from waypost.errors import NameUnknownError, WaypostError
+from waypost.model import MDP
 from waypost.paper.bench import storm
+from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
+from waypost.paper.bench.protocols import LARGEST, protocols
 from waypost.paper.bench.rows import Row, Side
 from waypost.paper.bench.synthetic import Shape, synthetic
 from waypost.processes import ChildError
 
 SMALL = ("GrepS", "BPIC12", "BPIC17")
 SAMPLES = {"spotify1000": 10, "spotify10000": 6}  # states that Storm is asked about
+LAKES = (30, 45, 60, 100)  # fields in a row
 EPIDEMICS = (6, 8, 10, 12, 15, 19, 24, 30, 40)
 QUICK = ("GrepS", "BPIC12", "spotify1000", "epidemic", "synthetic")
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -54,7 +59,7 @@ class Plan:
 
 def names() -> list[str]:
     """Everything there is to run, in order."""
-    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "synthetic"]
+    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "lakes", "protocols", "synthetic"]
 
 
 def chosen(plan: Plan) -> list[str]:
@@ -109,8 +114,8 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
 
 
 def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
-    special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics}
-    return {**special, "synthetic": _synthetics}.get(name, _case_study)
+    special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics, "lakes": _lakes}
+    return {**special, "protocols": _protocols, "synthetic": _synthetics}.get(name, _case_study)
 
 
 def _case_study(name: str, plan: Plan) -> Iterator[Row | str]:
@@ -183,6 +188,48 @@ def _epidemics(name: str, plan: Plan) -> Iterator[Row | str]:
         known = [[0.0, 0.0] if v <= n else [0.0, 1.0] for v in range(2 * n + 1)]
         note = "the bounds are the known ones" if bounds[0] == known else "THE BOUNDS ARE NOT THE KNOWN ONES"
         yield replace(rows[0], asked=len(known), series="epidemic", note=note)
+
+
+def _lakes(name: str, plan: Plan) -> Iterator[Row | str]:
+    """Every state of frozen lakes, where every state has a choice: in both scopes, and without normalisation."""
+    for size in (30,) if plan.quick else LAKES:
+        for slippery in (True, False):
+            title = f"lake {size}x{size}, {'slippery' if slippery else 'firm'}"
+            yield from _every_state(name, title, lake(size, slippery=slippery), plan, title.split(", ")[1])
+
+
+def _protocols(name: str, plan: Plan) -> Iterator[Row | str]:
+    """Every state of protocols, and of an epidemic, where nearly every state has a choice."""
+    yield from _every_state(name, "E10", epidemic(10), plan, None, target="positive")
+    found = False
+    for title, mdp in protocols(plan.data / "models/qcomp", largest=1_100 if plan.quick else LARGEST):
+        found = True
+        yield from _every_state(name, title, mdp, plan, title.split(".", maxsplit=1)[0])
+    if not found:
+        yield _missing(name, plan)
+
+
+def _every_state(
+    name: str, title: str, mdp: MDP, plan: Plan, series: str | None, target: str = "goal"
+) -> Iterator[Row | str]:
+    """All states of a model in every way of asking; Storm's loop is timed on a sample, and scaled."""
+    with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
+        shared = share(mdp, target, Path(folder, "model.drn"), sampled(mdp.n_states, plan.sample_of(name)).tolist())
+        plan.tell(f"{name}: {title}: Waypost, all {shared.n_states} states")
+        works = [
+            {"kind": "states", "target": "target", "scope": "all", "shown": shared.asked},
+            {"kind": "states", "target": "target", "scope": "optimal", "shown": []},
+            {"kind": "absolute", "target": "target", "shown": []},
+        ]
+        titles = [ALL_STATES, "all states, both bounds, scope optimal", "all states, both bounds, absolute"]
+        rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, title, titles)
+        ways = ("all", "optimal", "absolute")
+        rows = [
+            replace(row, asked=shared.n_states, series=None if series is None else f"{series}, {way}")
+            for row, way in zip(rows, ways, strict=True)
+        ]
+        yield _beside_storm(rows[0], bounds[0], shared, plan, rounds=1)
+        yield from rows[1:]
 
 
 def _synthetics(name: str, plan: Plan) -> Iterator[Row | str]:

@@ -110,7 +110,7 @@ def encoded(
     >>> from waypost.cases import loan
     >>> found = encoded(loan(), "LP*", target="Granted", state="Error", sense="max", options=Options("letter"))
     >>> found.program
-    Program(variables=42, integer=10, rows=64, quadratic=0, indicators=0, objectives=1)
+    Program(variables=41, integer=12, rows=45, quadratic=0, indicators=0, objectives=1)
     """
     options = options or Options()
     whole = _product(mdp, target, state, path)

@@ -21,7 +21,7 @@ from waypost.processes import Child, ChildError
 
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 FREE_LINEAR = 2000  # variables and rows of one without
-HUGE = 1e9  # HiGHS refuses such coefficients, or gives up on them
+HUGE = 1e5  # HiGHS refuses such coefficients, or gives up on them
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
 PASSING_ON = 3e-5  # seconds per number for handing a program to the solver, which is not the solver's time
 

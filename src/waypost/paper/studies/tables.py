@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from waypost.paper.encodings import SCOPE, Encoding
@@ -67,7 +67,7 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
             for sense in outcome.study.senses if by_sense else ("both",):
                 part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
                 if part:
-                    paper = _paper(_printed(printed, model, variant, sense))
+                    paper = _paper(printed.get((model, VARIANTS[variant].encoding, sense)))
                     named = (model, variant, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
                     rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
@@ -140,14 +140,6 @@ def _speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> str:
     return "–" if found is None else f"{more}{found:,.0f}"
 
 
-def _printed(
-    printed: Mapping[tuple[str, str, str], Published], model: str, variant: str, sense: str
-) -> Published | None:
-    """Row of the paper's that stands beside one of ours: those to the letter have one."""
-    chosen = VARIANTS[variant]
-    return printed.get((model, chosen.encoding, sense)) if chosen.options.form == "letter" else None
-
-
 def _paper(row: Published | None) -> Cells:
     return ("–",) * len(PAPER) if row is None else (row.mean, row.std, row.min, row.max, row.optimal, row.timeout)
 
@@ -166,9 +158,6 @@ def overall(outcome: Outcome) -> Table:
     )
 
 
-BOTH = "LP* letter - QP* letter"
-
-
 def differences(outcome: Outcome) -> Table:
     """Absolute differences between LP* and QP*, as in the paper's appendix, and of both from the exact values."""
     solved = {
@@ -177,7 +166,8 @@ def differences(outcome: Outcome) -> Table:
         if r.status == "optimal" and r.claimed is not None
     }
     columns: dict[str, Callable[[tuple[str, str, str]], float | None]] = {
-        BOTH: lambda k: _gap(_value(solved, k, "LP* letter"), _value(solved, k, "QP* letter")),
+        "LP* letter - QP* letter": lambda k: _gap(_value(solved, k, "LP* letter"), _value(solved, k, "QP* letter")),
+        "LP* letter - QP* ours": lambda k: _gap(_value(solved, k, "LP* letter"), _value(solved, k, "QP* ours")),
         "LP* letter - exact": lambda k: _gap(_value(solved, k, "LP* letter"), _exact(solved, k)),
         "QP* letter - exact": lambda k: _gap(_value(solved, k, "QP* letter"), _exact(solved, k)),
         "QP* ours - exact": lambda k: _gap(_value(solved, k, "QP* ours"), _exact(solved, k)),
@@ -191,7 +181,7 @@ def differences(outcome: Outcome) -> Table:
             for name, gap in columns.items():
                 gaps = [g for g in map(gap, keys) if g is not None]
                 if gaps:
-                    paper = printed.get((model, "difference", sense)) if name == BOTH else None
+                    paper = printed.get((model, "difference", sense)) if name.startswith("LP* letter - QP*") else None
                     quoted = ("–",) * 4 if paper is None else (paper.mean, paper.std, paper.min, paper.max)
                     spread = statistics.stdev(gaps) if len(gaps) > 1 else 0.0
                     found = (statistics.fmean(gaps), spread, min(gaps), max(gaps))

@@ -126,8 +126,20 @@ function statesBehind(page, stop) {
     element("ul", { class: "steps" }, shown.slice(0, 30).map((s) => element("li", {}, page.link(s), element("span", { class: "muted" }, ` ${page.boundsText(s)}`))), shown.length > 30 ? element("li", { class: "muted" }, `and ${shown.length - 30} more`) : null))];
 }
 
+function changeRanking(page) {
+  // of two logs: what changed most
+  const moved = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.change && stop.change.difference != null && !stop.defines_outcome)
+    .sort((a, b) => b.stop.change.real - a.stop.change.real || Math.abs(b.stop.change.difference) - Math.abs(a.stop.change.difference)).slice(0, 8);
+  return [
+    element("h3", {}, "Cases that have a step"), element("p", { class: "muted" }, "What changed by more than chance would make is coloured."),
+    element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", page.sides[0].side, page.sides[1].side].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, bdi(shorten(t, 18)))))),
+      element("tbody", {}, moved.map(({ stop, k }) => element("tr", { class: !stop.change.real ? null : stop.change.difference > 0 ? "against" : "for" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.change.before)), element("td", { class: "num" }, percent(stop.change.after)))))),
+  ];
+}
+
 function stopRanking(page) {
   // what stands beside the picture before anything is clicked
+  if (page.sides.length > 1) return changeRanking(page);
   const ranked = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.good_share != null && !stop.defines_outcome)
     .sort((a, b) => Math.abs(b.stop.good_share - b.stop.bad_share) - Math.abs(a.stop.good_share - a.stop.bad_share)).slice(0, 8);
   if (!ranked.length) return null;
