@@ -62,13 +62,26 @@ class Cluster:
             process.wait()
 
 
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def started() -> Iterator[Cluster]:
     pytest.importorskip("distributed")
     with tempfile.TemporaryDirectory() as folder:
-        started = Cluster(Path(folder))
-        yield started
-        started.close()
+        cluster = Cluster(Path(folder))
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """A cluster to break."""
+    yield from started()
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Cluster]:
+    """A cluster that nobody breaks."""
+    yield from started()
 
 
 def test_answers_come_in_order_and_from_a_file_the_second_time(tmp_path):
@@ -96,7 +109,7 @@ def test_other_work_has_another_fingerprint():
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bit(cluster):
+def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bit(lasting):
     """A real scheduler and two workers on loopback."""
     model = case("gridworld")
     here = {scope: state_importance(model, target="goal", scope=scope) for scope in ("all", "optimal")}
@@ -104,7 +117,7 @@ def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bi
     traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
     how = {"target": "pay", "resamples": 6, "seed": 1, "match": "label"}
     drawn = bootstrap(traces, **how, workers=1)
-    with working(cluster=cluster.address):
+    with working(cluster=lasting.address):
         for scope, wanted in here.items():
             found = state_importance(model, target="goal", scope=scope)
             assert found.lower.tobytes() == wanted.lower.tobytes()
@@ -114,7 +127,7 @@ def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bi
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_measurements_on_a_cluster_are_those_of_one_machine(cluster, tmp_path):
+def test_measurements_on_a_cluster_are_those_of_one_machine(lasting, tmp_path):
     """`reproduce`: what solvers claim, what is exact and the verdicts; only times are each machine's own."""
     pytest.importorskip("highspy")
     study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
@@ -125,7 +138,7 @@ def test_measurements_on_a_cluster_are_those_of_one_machine(cluster, tmp_path):
         return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
 
     here = told(tmp_path / "here")
-    with working(cluster=cluster.address):
+    with working(cluster=lasting.address):
         assert told(tmp_path / "there") == here
     assert here
 
