@@ -69,3 +69,15 @@ def test_absolute_importance_follows_the_one_scope_asked_for():
     every = waypost.explain(loan(), target="Granted", exact=True)
     assert best.absolute["Consultation"] == (Fraction(21, 40) * Fraction(49, 50), Fraction(49, 50))
     assert every.absolute["Consultation"] == (0, Fraction(49, 50))
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_path_is_drawn_with_the_importance_of_its_beginnings(tmp_path, ending):
+    file = tmp_path / f"path.{ending}"
+    done = run("path", "-t", "Granted", "--path", "s0,Apply,Application", "--scope", "all", "--plot", str(file))
+    assert done.exit_code == 0, done.output
+    assert file.read_bytes()
+    if ending == "svg":
+        text = file.read_text(encoding="utf-8")
+        assert "Application" in text
+        assert "0.897 to 1" in text

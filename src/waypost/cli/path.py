@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -13,7 +14,9 @@ from waypost.cli.source import load, load_strategy, scopes_of, taken_options, te
 from waypost.cli.terminal import give, say
 from waypost.errors import PathError, WaypostError
 from waypost.importance import path_importance
+from waypost.importance.question import Scope
 from waypost.learn import observed_strategy
+from waypost.model import MDP
 
 
 @click.command("path")
@@ -33,6 +36,7 @@ from waypost.learn import observed_strategy
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @learning_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--plot", "plot_file", metavar="FILE", help="Draw the path, each state coloured by what leads there.")
 def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: bool, **options: Any) -> None:
     """Importance of one path of MODEL for reaching a target.
 
@@ -61,11 +65,27 @@ def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: 
         chosen = bool((np.diff(found.mdp.first_choice) > 1).any())
         scopes = [observed_strategy(found.mdp), *(scopes if chosen else [])]
     answers = [path_importance(found.mdp, path=names, target=goal, scope=s, exact=options["exact"]) for s in scopes]
+    if options["plot_file"]:
+        _draw(found.mdp, names, goal, scopes, options["plot_file"])
     if as_json:
         give(paths_to_json(answers) + "\n")
         return
     as_run = "as the process was run" if observed and strategy in (None, "observed") else None
     say("\n".join(path_summary(answer, as_run) for answer in answers))
+
+
+def _draw(mdp: MDP, names: Sequence[str], goal: tuple[str, ...], scopes: Sequence[Scope], file: str) -> None:
+    """Heat map of the path: the importance of each of its beginnings."""
+    from waypost.formats.writing import write_bytes
+    from waypost.report.files import ending_of
+    from waypost.report.pathplot import plot_path
+    from waypost.report.planning import PICTURES
+    from waypost.report.plot import to_bytes
+
+    kind = ending_of(file, PICTURES).removeprefix(".")
+    beginnings = [names[: n + 1] for n in range(0, len(names), 2)]
+    found = [[path_importance(mdp, path=part, target=goal, scope=scope) for part in beginnings] for scope in scopes]
+    write_bytes(file, to_bytes(plot_path({answers[0].scope: answers for answers in found}), kind))
 
 
 def split_steps(steps: str) -> list[str]:

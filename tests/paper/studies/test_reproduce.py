@@ -219,7 +219,7 @@ def test_the_command_line_reproduces(tmp_path):
 def test_missing_data_is_one_sentence(tmp_path):
     done = CliRunner().invoke(command, ["table1", "--data", str(tmp_path), "-o", str(tmp_path / "out")])
     assert isinstance(done.exception, FormatError)
-    assert "greps.prism" in str(done.exception)
+    assert "model_greps_model-it_*.prism" in str(done.exception)
     assert "--data" in str(done.exception)
 
 
