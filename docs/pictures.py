@@ -69,7 +69,7 @@ def shoot(name: str, page: str, *, does: str = "", looks: str = "light phone", h
                 time.sleep(1)
                 picture = Image.open(io.BytesIO(driver.get_screenshot_as_png())).convert("RGB")
                 suffix = "" if look == "light" else f"-{look}"
-                picture.quantize(96, dither=Image.Dither.NONE).save(HERE / f"{name}{suffix}.png", optimize=True)
+                picture.quantize(200, dither=Image.Dither.NONE).save(HERE / f"{name}{suffix}.png", optimize=True)
         finally:
             driver.quit()
 

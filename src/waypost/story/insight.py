@@ -22,6 +22,7 @@ from waypost.story.counting import telling_orders, usual_routes
 
 STATES = 2_000  # of a larger model, neither ways nor segments are looked for
 DECISIONS = 2_000  # states with a choice; of more, decisions are asked for by `waypost decisions`
+MOST_WORK = 20_000_000  # states with a choice times states
 EFFORT = 2_000  # segments tried
 TOP = 10
 LEAST_SHARE = 1e-3  # rarer ways are nobody's usual ones
@@ -78,7 +79,7 @@ def _over_all(question: Question) -> Question:
 
 def _decisions(mdp: MDP, target: Target, strategy: Strategy | None) -> Decisions | None:
     several = int((np.diff(mdp.first_choice) > 1).sum())
-    if not 0 < several <= DECISIONS:
+    if not 0 < several <= DECISIONS or several * mdp.n_states > MOST_WORK:
         return None
     found = decisions(mdp, target=target, strategy=strategy)
     return found if len(found) else None

@@ -10,6 +10,8 @@ class PathBuilder {
 
   reset() { this.page.path = { states: [this.page.data.initial], choices: [] }; this.only = null; this.show(); }
 
+  closer() { return element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => { const mode = document.getElementById("path-mode"); mode.click(); mode.focus(); } }, "✕"); }
+
   undo() {
     const { states, choices } = this.page.path;
     if (choices.length) this.page.path = { states: states.slice(0, -1), choices: choices.slice(0, -1) };
@@ -49,12 +51,13 @@ class PathBuilder {
 
   show() {
     const { page } = this;
-    if (page.data.map) { this.host.replaceChildren(...this.box.parts()); this.box.ask(); page.graph.paint(); return; }
+    if (page.data.map) { this.host.replaceChildren(this.closer(), ...this.box.parts()); this.box.ask(); page.graph.paint(); return; }
     const { states, choices } = page.path;
     const line = states.flatMap((s, i) => (i ? [" ", element("em", {}, "–", bdi(page.action(choices[i - 1])), "→"), " "] : []).concat(bdi(page.data.states[s])));
     const steps = this.steps().filter((step) => this.only == null || step.target === this.only);
     this.answer = element("div", { id: "path-answer" });
     this.host.replaceChildren(
+      this.closer(),
       element("h3", {}, "A path"),
       element("p", { class: "pathline" }, line),
       this.answer,
