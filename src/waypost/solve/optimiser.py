@@ -185,7 +185,7 @@ def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -
     factors = blank(pattern, rewards.data)
     patience = PATIENCE + len(block) // 10
     tolerance = _COARSE
-    most = 60 + len(block) if by_gaps else MOST_ROUNDS  # gaps that are all rounding may go round in circles
+    most = MOST_ROUNDS if relaxing else 60 + len(block)  # what is all rounding may go round in circles
     for _ in range(most):
         if relaxing:
             passes, change = relax(block, rewards, earned, place, tolerance, patience)
