@@ -42,7 +42,8 @@ types: install
 contracts: install
 	$(BIN)/lint-imports
 
-test-slow: install  ## the long suites, and thousands of random models against brute force
+test-slow: install  ## the long suites, Spark among them, and thousands of random models against brute force
+	$(PIP) --editable '.[spark]'
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py tests/patterns/test_importance.py
 
@@ -74,6 +75,11 @@ bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
 	$(BIN)/waypost bench --data $(DATA) --output docs/benchmarks $(BENCH)
 
 .PHONY: bench
+
+bench-scale: install  ## ten million events to an explanation, beside pm4py where it is installed
+	$(BIN)/python -m waypost.paper.bench.scale
+
+.PHONY: bench-scale
 
 demo-log: install  ## from a made-up event log to scores, offline
 	$(BIN)/waypost explain loan-log --format text

@@ -16,15 +16,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 from waypost.cases import case, loan, prepare_case
 from waypost.formats import read_mdp
 from waypost.importance import explain
 from waypost.logs import EventLog
-from waypost.model import Strategy
-from waypost.report import needs, plot_bars, plot_graph, render_html, to_bytes, write_report
-from waypost.story import explain_log
+from waypost.model import MDP, Strategy
+from waypost.report import needs, plot_bars, plot_graph, render_comparison, render_html, to_bytes, write_report
+from waypost.story import explain_log, with_insight
+from waypost.uncertainty import compare_logs
 
 HERE = Path(__file__).parent / "pictures"
 DATA = Path(os.environ.get("WAYPOST_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -84,16 +86,31 @@ def scroll(selector: str) -> str:
 
 def make_loan() -> None:
     mdp = loan()
-    found, other = (explain(mdp, target=target, **needs(mdp, ".html")) for target in ("Granted", "Rejected"))
+    found, other = (
+        with_insight(explain(mdp, target=target, **needs(mdp, ".html"))) for target in ("Granted", "Rejected")
+    )
     page = render_html(found)
     shoot("loan", page, looks="light dark phone print")
     shoot("loan-details", page, does=click("Consultation"))
     shoot("loan-compare", render_html([found, other]), does=scroll("#compare"), looks="light", height=700)
     path = "document.querySelector('#path-mode').click();waypost.press(waypost.data.states.indexOf('Application'));"
     shoot("loan-path", page, does=path, looks="light")
+    shoot("loan-ways", page, does=scroll(".insight"), looks="light", height=620)
+    shoot("loan-strategies", strategies_page(mdp), looks="light")
     graph = plot_graph(found, scope="optimal", strategy=found.witnesses["optimal"]["Consultation"].lower)
     (HERE / "loan-graph.svg").write_bytes(to_bytes(graph, "svg"))
     (HERE / "loan-bars.svg").write_bytes(to_bytes(plot_bars(found), "svg"))
+
+
+def strategies_page(mdp: MDP) -> str:
+    """Two strategies for the loan example in one page."""
+    careful = {"s0": "Consult", "Consultation": "Apply", "Rework": "Submit", "Error": "Consult"}
+    rules = {"hasty": careful | {"s0": "Apply", "Error": "Quit"}, "careful": careful}
+    told = [
+        with_insight(explain(mdp, target="Granted", scope=["all", "optimal", Strategy.from_dict(mdp, rule)]))
+        for rule in rules.values()
+    ]
+    return render_html(told, names=list(rules))
 
 
 def make_loan_log() -> None:
@@ -103,6 +120,16 @@ def make_loan_log() -> None:
         "waypost.selectStop(waypost.data.map.stops.findIndex((stop) => stop.name === 'Call customer short'), true)"
     )
     shoot("loan-log-details", page, does=activity)
+    pattern = "document.querySelector('#path-mode').click(); waypost.builder.box.add('Ask for papers');"
+    shoot("loan-log-pattern", page, does=pattern + "waypost.builder.box.add('Accept offer')", looks="light")
+    route = "document.querySelector('[data-trail=\"routes 3\"]').click()"
+    shoot("loan-log-way", page, does=route, looks="light")
+    log = prepare_case("loan-log").log
+    log = log.where_cases(np.arange(log.n_cases) < 600)
+    early = log.times("two periods")[log.first_event[:-1]] < np.datetime64("2024-01-10")
+    halves = [log.where_cases(early), log.where_cases(~early)]
+    told = render_comparison(compare_logs(*halves), ("before 10 January", "since"), tuple(map(explain_log, halves)))
+    shoot("loan-log-compare", told, looks="light")
 
 
 def make_hospital() -> None:
@@ -123,14 +150,15 @@ def make_hospital() -> None:
         steps = rng.choices(middle, k=rng.randint(4, 13))
         well = rng.random() < (0.85 if "Physiotherapy" in steps else 0.45) * (0.4 if "Intensive care" in steps else 1)
         cases.append(["Registration", "Triage", *steps, "Discharge" if well else "Readmission"])
-    shoot("hospital", render_html(explain_log(EventLog.from_sequences(cases), positive="Discharge", eps=0.9)))
+    found = explain_log(EventLog.from_sequences(cases), positive="Discharge", eps=0.9)
+    shoot("hospital", render_html(found), looks="light dark phone print")
 
 
 def make_gridworld() -> None:
     mdp = case("gridworld")
-    found = explain(mdp, target="goal", **needs(mdp, ".html", ".svg"))
+    found = with_insight(explain(mdp, target="goal", **needs(mdp, ".html", ".svg")))
     write_report(found, HERE / "gridworld-heat.svg")
-    shoot("gridworld", render_html(found))
+    shoot("gridworld", render_html(found), looks="light dark phone print")
 
 
 def make_frozen_lake() -> None:
@@ -141,23 +169,25 @@ def make_frozen_lake() -> None:
     best = explain(firm, target="goal", scope="optimal", witnesses=1).witnesses["optimal"]
     strategy = next(iter(best.values())).upper.to_dict()
     agent = Strategy.from_dict(mdp, strategy.get("before", strategy))
-    found = explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html"))
-    shoot("frozen-lake", render_html(found))
+    found = with_insight(explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html")))
+    shoot("frozen-lake", render_html(found), looks="light dark phone print")
 
 
 def make_bpic12() -> None:
     prepared = prepare_case("bpic12", DATA / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
-    shoot("bpic12", render_html(explain_log(prepared)))
+    shoot("bpic12", render_html(explain_log(prepared)), looks="light dark phone print")
 
 
 def make_bpic12_model() -> None:
     mdp = read_mdp(DATA / "models/paper/bpic12.prism")
-    shoot("bpic12-model", render_html(explain(mdp, target="positive", **needs(mdp, ".html"))), looks="light")
+    found = with_insight(explain(mdp, target="positive", **needs(mdp, ".html")))
+    shoot("bpic12-model", render_html(found), looks="light")
 
 
 def make_spotify10000() -> None:
     mdp = read_mdp(DATA / "models/learned/spotify10000.drn")
-    shoot("spotify10000", render_html(explain(mdp, target="positive", **needs(mdp, ".html"))))
+    found = with_insight(explain(mdp, target="positive", **needs(mdp, ".html")))
+    shoot("spotify10000", render_html(found), looks="light dark phone print")
 
 
 NEEDS = {"bpic12": "logs/bpic2012", "bpic12_model": "models/paper", "spotify10000": "models/learned"}

@@ -22,7 +22,14 @@ LONG = {
     "bench",
     "reproduce",
 }  # minutes to hours: their options are checked
-DATA = (".csv", ".gz", ".xes", ".prism", ".drn")  # a file with such a name that is not there is the reader's
+DATA = (
+    ".csv",
+    ".gz",
+    ".xes",
+    ".parquet",
+    ".prism",
+    ".drn",
+)  # a file called so that is not there is the reader's
 
 
 def commands(page: Path) -> list[tuple[str, str | None]]:
@@ -57,6 +64,8 @@ def is_run(command: str, folder: Path) -> bool:
     read = [
         word for before, word in pairwise(["", *words]) if not before.startswith(("-o", "--html", "--csv", "--log"))
     ]
+    if any("://" in word for word in words):  # a table or a cluster of the reader's
+        return False
     return name not in LONG and all((folder / word).exists() for word in read if word.endswith(DATA))
 
 

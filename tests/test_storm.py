@@ -13,6 +13,7 @@ import pytest
 
 import waypost
 from waypost.formats import drn
+from waypost.formats.properties import asked, parse_property
 from waypost.model import MDP
 from waypost.solve import Reach
 
@@ -53,6 +54,29 @@ def ask_storm(mdp: MDP, queries: list[str], seconds: float = 100.0) -> list[floa
             return [float(line) for line in out.splitlines()]
     assert child.returncode == 0, "Storm broke down"
     return [float(line) for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_conditional_properties_are_answered_in_either_order(seed):
+    """Law: Pmax and Pmin of [ F a || F b ] are Storm's, whichever comes first."""
+    rng = np.random.default_rng(seed)
+    names = [f"s{k}" for k in range(7)]
+    choices = {
+        name: {
+            f"a{c}": dict(zip(rng.choice(names, 3, replace=False).tolist(), ("1/2", "1/4", "1/4"), strict=True))
+            for c in range(rng.integers(1, 4))
+        }
+        for name in names[:-2]
+    }
+    mdp = MDP.from_dict({**choices, "s5": {}, "s6": {}}, initial="s0", labels={"a": ["s2", "s5"], "b": ["s3", "s4"]})
+    queries = [f'P{optimum}=? [ F "a" || F "b" ]' for optimum in ("max", "min")]
+    storm = ask_storm(mdp, queries)
+    assert storm
+    for query, expected in zip(queries, storm, strict=False):
+        question = parse_property(query)
+        model, target, states = asked(mdp, question)
+        found = waypost.group_importance(model, target=target, scope="all", groups={"a": states}, exact=True)["a"]
+        assert float(found.upper if question.optimum == "max" else found.lower) == pytest.approx(expected, abs=CLOSE)
 
 
 def for_storm(mdp: MDP, target: str, kept: np.ndarray | None = None) -> MDP:

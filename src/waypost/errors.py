@@ -26,6 +26,8 @@ from collections.abc import Iterable, Sized
 from itertools import islice
 from types import ModuleType
 
+LISTED = 200  # characters of known names that a message lists, or three names
+
 
 class WaypostError(Exception):
     """Something the user can mend; the message says how."""
@@ -73,6 +75,10 @@ class MissingExtraError(WaypostError):
     """An optional library is needed and not installed."""
 
 
+class PlaceError(WaypostError):
+    """A cluster that does not answer, or is gone before its work is done."""
+
+
 class PrecisionError(WaypostError):
     """No number could be certified."""
 
@@ -89,9 +95,11 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     more = (len(names) if total is None else total) - 8
-    shown = ", ".join(f"{n[:57]}..." if len(n) > 60 else n for n in names[:8]) + (
-        f" and {more} more" if more > 0 else ""
-    )
+    few = [f"{n[:57]}..." if len(n) > 60 else n for n in names[:8]]
+    while len(few) > 3 and sum(map(len, few)) > LISTED:
+        few.pop()
+    more += 8 - len(few)
+    shown = ", ".join(few) + (f" and {more} more" if more > 0 else "")
     kinds = kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from waypost import explain, group_importance
 from waypost.cases import case, listening_sessions, loan_log, prepare_case, recipe, session_log
-from waypost.cases.mssd import ACTORS, read_sessions
+from waypost.cases.mssd import read_sessions, share_of
 from waypost.errors import LogError
-from waypost.learn import learn_mdp, observed_strategy, prepare
+from waypost.learn import observed_strategy, prepare
 from waypost.logs import Recipe, Step, read_log, write_log
+from waypost.logs.log import OUTCOME
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
 
@@ -81,15 +85,20 @@ def test_made_up_logs_are_the_same_for_the_same_seed(tmp_path):
 
 
 def test_made_up_sessions_have_the_shape_of_the_dataset(tmp_path):
-    """Few states with a choice, each with many songs; every session ends positive or negative by its last song."""
-    sessions, tracks = listening_sessions(60, seed=2)
+    """The published models have 4 states with a choice, one per context; names with decades; both ends after both."""
+    sessions, tracks = listening_sessions(60, seed=2, songs=300)
     log = session_log(sessions, tracks)
-    mdp = learn_mdp(log, actors=ACTORS)
-    offered = np.diff(mdp.first_choice)
-    assert {mdp.states[s].split(": ")[1].split(" after ")[0] for s in np.flatnonzero(offered > 1)} == {"service"}
-    assert offered.max() > 10
-    last = {s[-1] for s in log.sequences()}
-    assert last == {"skipped", "not_skipped"}
+    mdp = prepare(log, recipe("mssd")).learn()
+    choosing = np.flatnonzero(np.diff(mdp.first_choice) > 1)
+    contexts = ("charts", "editorial_playlist", "personalized_playlist", "radio")
+    assert sorted(mdp.states[s].split(": ")[1] for s in choosing) == [f"customerselect_context_{c}" for c in contexts]
+    assert np.diff(mdp.first_choice).max() > 10
+    songs = {name for name in log.activities() if name.startswith(("song_", "played_"))}
+    assert {name.split("_")[1] for name in songs} <= {"0", "10", "50", "60", "70", "80", "90"}
+    assert all(re.fullmatch(r"(song|played)_\d+_(major|minor)_\d+_\d+_\d+", name) for name in songs)
+    outcomes = log.column(OUTCOME, "a test")[log.first_event[:-1]]
+    ends = {(case[-1], out) for case, out in zip(log.sequences(), outcomes, strict=True)}
+    assert ends == {(a, b) for a in ("skipped", "not_skipped") for b in ("positive", "negative")}
     (tmp_path / "sessions").mkdir()
     sessions.to_csv(tmp_path / "sessions/log_mini.csv", index=False)
     tracks.to_csv(tmp_path / "tf_mini.csv", index=False)
@@ -109,3 +118,39 @@ def test_sessions_without_tracks_or_columns_are_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(LogError, match=r"has no log\*\.csv"):
         read_sessions(tmp_path / "empty")
+
+
+def test_a_session_is_told_as_the_authors_tell_it():
+    """Profile of the first five tracks, pause, context always, decade and tenths, and their swapped word for a skip."""
+    columns = ["session_id", "session_position", "track_id_clean", "skip_2", "no_pause_before_play",
+               "long_pause_before_play", "context_type"]  # fmt: skip
+    rows = [("a", k, "t1" if k <= 5 else "t2", k == 2, int(k != 3), 0, "radio") for k in range(1, 17)]
+    rows += [("b", 1, "t2", True, 0, 1, "catalog"), ("b", 2, "t2", False, 0, 1, "catalog")]
+    tracks = pd.DataFrame(
+        [("t1", 1987, "major", 0.29, 0.55, 0.999), ("t2", 2005, "minor", 1.0, 0.0, 0.05)],
+        columns=["track_id", "release_year", "mode", "acousticness", "danceability", "energy"],
+    )
+    sessions = pd.DataFrame(rows[::-1], columns=columns)
+    long, short = session_log(sessions, tracks).sequences()
+    assert long[:8] == (
+        "startprofile_2_5_9", "select_context_radio", "song_80_major_2_5_9", "skipped", "select_context_radio",
+        "song_80_major_2_5_9", "not_skipped", "short_pause",
+    )  # fmt: skip
+    assert short == (
+        "startprofile_10_0_0", "select_context_catalog", "played_0_minor_10_0_0", "not_skipped", "long_pause",
+        "select_context_catalog", "played_0_minor_10_0_0", "skipped",
+    )  # fmt: skip
+    assert session_log(sessions, tracks, naming="plain").sequences()[1][3] == "skipped"
+    ends = session_log(sessions, tracks).column(OUTCOME, "a test")
+    assert list(dict.fromkeys(ends)) == ["positive", "negative"]
+
+
+def test_a_share_of_the_sessions_is_drawn_by_its_seed():
+    log = session_log(*listening_sessions(40, songs=100))
+    some = share_of(log, 25, seed=3)
+    assert some.n_cases == 10
+    assert set(some.sequences()) <= set(log.sequences())
+    assert some.sequences() == share_of(log, 25, seed=3).sequences() != share_of(log, 25, seed=4).sequences()
+    assert share_of(log, 100).sequences() == log.sequences()
+    with pytest.raises(LogError, match="1 to 100 percent"):
+        share_of(log, 101)

@@ -71,7 +71,7 @@ CASES = [
     ("explain successor.json -t t", "action 'a' in state 's' leads to 'u', which is not a state"),
     ("explain nan.drn -t 1", "action 'a' in state '0' has probability nan of going to '1'"),
     ("explain ok.json -t gaol", "no label or state 'gaol' in this model; did you mean 'goal'?"),
-    ("explain ok.json -t goal -s farr", "no state 'farr' in this model; did you mean 'far'?"),
+    ("explain ok.json -t goal -s farr", "no label or state 'farr' in this model; did you mean 'far'?"),
     ("explain ok.json -t island", "no strategy reaches 'island' from 's', so importance is undefined"),
     ("explain ok.json", "say what to reach: --target LABEL"),
     ("explain ok.json -t goal --strategy strategy-state.json", "no state 'S' in this model"),

@@ -52,6 +52,23 @@ def test_until_and_step_bounds_change_what_can_be_reached(model, prop, greatest)
     assert answer(model, "--prop", prop)["reachability"]["max"] == pytest.approx(greatest)
 
 
+def test_a_conditional_property_is_the_importance_of_a_set(model):
+    """Law: of the runs that meet the condition, the share that met the other before is importance."""
+    found = answer(model, "--prop", 'Pmax=? [ F "trapped" || F "won" ]')
+    assert found["target"] == '"won"'
+    assert [state["name"] for state in found["states"]] == ["trap"]
+    assert found["states"][0]["all"] == answer(model, "--target", "won", "--state", "trap")["states"][0]["all"]
+
+
+def test_constants_of_a_properties_file_are_not_the_models(tmp_path):
+    """Law: --const gives a value to whoever leaves it open, be it the model or its properties."""
+    write_mdp(LINE, tmp_path / "line.prism")
+    (tmp_path / "line.props").write_text('const int k; "soon": Pmax=? [ !"trapped" U<=k "won" ];')
+    words = (str(tmp_path / "line.prism"), "--prop", f"{tmp_path / 'line.props'}:soon")
+    assert answer(*words, "--const", "k=4")["reachability"]["max"] == pytest.approx(0.625)
+    assert answer(*words, "--const", "k=2")["reachability"]["max"] == pytest.approx(0.5)
+
+
 def test_a_property_and_a_target_are_one_too_many(model):
     with pytest.raises(WaypostError, match="leave --target"):
         answer(model, "--prop", 'Pmax=? [ F "won" ]', "--target", "won")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -156,7 +157,34 @@ def test_decisions_add_up(run):
     assert worth == pytest.approx({"Consult": 0.98, "Quit": 0.0})
     words = run("decisions", "loan.json", "-t", "Granted", "--strategy", "mine.json")
     assert "Departing from the best costs the strategy in mine.json" in words
-    assert "never departs from the best" in run("decisions")
+    assert "The decision with the most at stake is in Consultation" in run("decisions")
+
+
+def test_runs_are_read_by_labels_where_these_name_the_states(run):
+    """Nobody knows what loc=1 is; the labels that tools add name nothing."""
+    moves = {"loc=0": {"a": "loc=1"}, "loc=1": {"b": "loc=2"}, "loc=2": {}}
+    labels = {"init": ["loc=0"], "ask": ["loc=0"], "check": ["loc=1"], "pay": ["loc=2"], "deadlock": ["loc=2"]}
+    Path("named.json").write_text(jsonfile.dumps(waypost.MDP.from_dict(moves, initial="loc=0", labels=labels)))
+    assert "ask, check, pay" in run("paths", "named.json", "-t", "pay")
+    assert "loc=0, loc=1, loc=2" in run("paths", "named.json", "-t", "pay", "--by", "state")
+
+
+def test_states_in_which_every_action_is_as_good_are_no_decisions_that_matter(run):
+    """They are counted, and take no row; a state goes by its label, and by its name where two share one."""
+    model = {
+        "s0": {"a": "s1", "b": "s1"},
+        "s1": {"left": "s2", "right": "s3"},
+        "s2": {"up": "goal", "down": "lost"},
+        "s3": {"up": "goal", "down": "lost"},
+        "goal": {},
+        "lost": {},
+    }
+    mdp = waypost.MDP.from_dict(model, initial="s0", labels={"call": ["s2", "s3"]})
+    Path("calls.json").write_text(jsonfile.dumps(mdp))
+    words = run("decisions", "calls.json", "-t", "goal")
+    assert "In 2 further states with a choice all actions are worth the same." in words
+    assert "call (s2)" in words
+    assert "s0" not in words
 
 
 def test_the_importance_of_choices_stands_beside_the_decisions(run):

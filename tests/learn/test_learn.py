@@ -100,7 +100,10 @@ DROP = str.maketrans("", "", " :#()")
 
 
 def test_bpic12_is_the_papers_model_from_the_raw_log(shared_data):
-    """5,053 cases, 3,319 variants, 202 after the clean-up; 129 states, 288 transitions; probabilities within 0.01."""
+    """5,053 cases, 3,319 variants, 202 after the clean-up; 129 states, 288 transitions; six probabilities differ.
+
+    All six hang on two calls about incomplete files, which the mixture puts into another class of duration.
+    """
     paper = read_mdp(shared_data / "models/paper/bpic12.prism")
     prepared = prepare_case("bpic12", shared_data / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
     assert prepared.notes[0].endswith("[5,053 cases, 3,319 variants]")
@@ -109,15 +112,32 @@ def test_bpic12_is_the_papers_model_from_the_raw_log(shared_data):
     pairs, furthest = walk(mdp, paper, hidden=STORM)
     assert len(pairs) == mdp.n_states == paper.n_states == 129
     assert mdp.transitions.nnz == 288 + 2
-    assert furthest <= 0.01
+    assert furthest <= 0.0053
+    apart = differing(mdp, paper, pairs)
+    assert len(apart) == 6
+    assert all("W_Nabellenincompletedossiers" in name for name in apart)
     ours = state_importance(mdp, target="positive", scope="optimal")
     theirs = state_importance(paper, target="positive", scope="optimal")
-    back = {right: left for left, right in pairs.items()}
-    for label in ("A_ACCEPTED", "O_SENT_BACK"):
-        for right in np.flatnonzero(paper.labels[label]):
-            left = back[int(right)]
-            assert ours.upper[left] == pytest.approx(theirs.upper[right], abs=0.02)
-            assert ours.lower[left] == pytest.approx(theirs.lower[right], abs=0.02)
+    for left, right in pairs.items():
+        assert ours.upper[left] == pytest.approx(theirs.upper[right], abs=0.0013)
+        assert ours.lower[left] == pytest.approx(theirs.lower[right], abs=0.0013)
+
+
+def differing(one, other, pairs):
+    """Names of the successors whose probabilities differ."""
+    found = []
+    for left, right in pairs.items():
+        for first, second in zip(moves(one, left, pairs), moves(other, right, None), strict=True):
+            if abs(first[1] - second[1]) > 1e-9:
+                found.append(one.states[first[2]])
+    return found
+
+
+def moves(mdp, state, pairs):
+    """(successor in the second model, probability, own successor), in order."""
+    rows = mdp.transitions[mdp.first_choice[state] : mdp.first_choice[state + 1]].tocoo()
+    own = zip(rows.coords[1].tolist(), rows.data.tolist(), strict=True)
+    return sorted((y if pairs is None else pairs[y], p, y) for y, p in own)
 
 
 def test_a_long_case_is_no_problem():

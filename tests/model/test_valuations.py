@@ -196,3 +196,16 @@ def test_successors_and_final_states_are_those_of_the_matrix(mdp):
         rows = [mdp.transitions[[c]].toarray()[0] for c in mdp.choices(s)]
         assert mdp.successors(state=s).tolist() == np.flatnonzero(sum(rows) > 0).tolist()
         assert bool(mdp.is_final[s]) == (len(rows) == 1 and rows[0][s] == 1)
+
+
+def test_an_error_lists_a_few_names_and_no_pages():
+    """Law: a name that is not there is told with three names at least, and no more than a few lines."""
+    long = {f"variable{k}": Variable.of(np.arange(50)) for k in range(30)}
+    mdp = MDP.from_triplets(
+        np.arange(50), np.arange(50), np.ones(50), first_choice=np.arange(51), actions=["go"] * 50, initial=0,
+        valuations=long, states=StateNames(long),
+    )  # fmt: skip
+    with pytest.raises(NameUnknownError) as told:
+        mdp.where("nothing")
+    assert "and 47 more" in str(told.value)
+    assert len(str(told.value)) < 400

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from waypost.cases import gridworld, loan, prepare_case
@@ -169,3 +170,41 @@ def log_page(loan_log: Explanation) -> str:
 @pytest.fixture(scope="session")
 def loan_page(granted: Explanation) -> str:
     return render_html(granted)
+
+
+@pytest.fixture
+def told(browser, log_page):
+    browser.open(log_page)
+    yield browser
+    assert browser.log() == []
+    assert browser.requests() == []
+
+
+def random_paths(seed: int, n_models: int) -> list[tuple[MDP, list[str]]]:
+    """Random models with end components and dead ends, each with a simple path that avoids the goal."""
+    rng = np.random.default_rng(seed)
+    cases = []
+    while len(cases) < n_models:
+        n = int(rng.integers(4, 9))
+        names = [f"q{i}" for i in range(n)]
+        choices: dict[str, dict[str, dict[str, float]]] = {}
+        for name in names[:-1]:
+            choices[name] = {}
+            for a in range(int(rng.integers(1, 4))):
+                support = rng.choice(n, size=int(rng.integers(1, 4)), replace=False)
+                weights = rng.integers(1, 5, len(support))
+                choices[name][f"a{a}"] = {
+                    names[y]: float(w / weights.sum()) for y, w in zip(support, weights, strict=True)
+                }
+        choices[names[-1]] = {}
+        mdp = MDP.from_dict(choices, initial="q0", labels={"goal": [names[-1]]})
+        path = ["q0"]
+        for _ in range(int(rng.integers(1, 4))):
+            action = str(rng.choice(list(choices[path[-1]])))
+            onward = [y for y in choices[path[-1]][action] if y not in path[::2] and y != names[-1]]
+            if not onward:
+                break
+            path += [action, str(rng.choice(onward))]
+        if len(path) > 1:
+            cases.append((mdp, path))
+    return cases

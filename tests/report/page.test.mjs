@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 const folder = new URL("../../src/waypost/report/templates/", import.meta.url);
 const scripts = ["vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "stops.js"];
-const names = ["number", "span", "percent", "duration", "counted", "addition", "through", "mainArrows", "thinned", "most", "laid", "arrange", "scaleIn", "smooth", "cut", "lines", "boxOf", "headingOf", "shadeOf", "arena", "reachability", "choiceValues"];
+const names = ["number", "span", "percent", "duration", "counted", "addition", "through", "mainArrows", "thinned", "projected", "walkShown", "textWidth", "most", "laid", "arrange", "scaleIn", "smooth", "cut", "lines", "boxOf", "headingOf", "shadeOf", "arena", "reachability", "choiceValues"];
 const source = scripts.map((name) => readFileSync(new URL(name, folder), "utf8")).join("\n");
 const page = new Function(`"use strict";${source.replaceAll('"use strict";', "")};return { ${names.join(", ")} };`)();
 
@@ -60,6 +60,42 @@ test("boxes of a layout do not overlap, and everything is inside it", () => {
     }
     for (const edge of edges) for (const { x, y } of edge.points) assert.ok(x >= -1e-6 && x <= width + 1e-6 && y >= -1e-6 && y <= height + 1e-6);
   }
+});
+
+test("numbers at arrows cover neither boxes nor each other, those of loops either", () => {
+  let seed = 7;
+  const random = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
+  for (let round = 0; round < 40; round++) {
+    const boxes = Array.from({ length: 6 }, (_, key) => ({ key, ...page.boxOf(`step ${"x".repeat(random(20))}`, "12 cases") }));
+    const pairs = new Set(["0 0", "1 1", ...Array.from({ length: 9 }, () => `${random(6)} ${random(6)}`)]);
+    const arrows = [...pairs].map((pair) => ({ s: Number(pair[0]), t: Number(pair[2]), label: String(10 ** random(6)) }));
+    for (const rankdir of ["TB", "LR"]) {
+      const { nodes, edges } = page.laid(boxes, arrows, rankdir);
+      const numbers = edges.map(({ label, label_x: x, label_y: y, start }) => { const w = page.textWidth(label, 13); return { x: start ? x + w / 2 : x, y, w, h: 12 }; });
+      numbers.forEach((a, i) => { for (const b of [...nodes, ...numbers.slice(i + 1)]) assert.ok(Math.abs(a.x - b.x) >= (a.w + b.w) / 2 - 1 || Math.abs(a.y - b.y) >= (a.h + b.h) / 2 - 1, `${rankdir} round ${round}`); });
+    }
+  }
+});
+
+test("what comes next among the kept stops is counted over all cases", () => {
+  const courses = [[3, "x", 1, 2, 9], [2, "y", 1, 1, 2, 8]]; // cases, example, stops
+  assert.deepEqual(page.projected(courses, new Set([0, 2, 8, 9]), 0), [{ s: 0, t: 2, count: 5, direct: 0 }, { s: 2, t: 9, count: 3, direct: 3 }, { s: 2, t: 8, count: 2, direct: 2 }]);
+  assert.deepEqual(page.projected(courses, new Set([0, 1, 2, 8, 9]), 0).find((a) => a.s === a.t), { s: 1, t: 1, count: 2, direct: 2 });
+});
+
+test("a walk takes the arrows that are drawn, over others where one is missing", () => {
+  const arrows = ["ab", "bc", "cd", "aa"].map((pair) => ({ s: pair[0], t: pair[1] }));
+  assert.deepEqual([...page.walkShown([..."aab"], arrows)], ["a a", "a b"]);
+  assert.deepEqual([...page.walkShown([..."ac"], arrows)].sort(), ["a b", "b c"]);
+  assert.deepEqual([...page.walkShown([..."da"], arrows)], []);
+  assert.deepEqual([...page.walkShown([..."bb"], arrows)], []);
+});
+
+test("cycles that the greedy way leaves standing are laid out all the same", () => {
+  const pairs = "01 10 13 17 15 30 31 32 36 23 27 21 24 42 47 46 53 50 67 64 62".split(" ");
+  const boxes = [..."01234567"].map((key) => ({ key, role: key === "0" ? "start" : "", ...page.boxOf(`q${key}`, "0.5") }));
+  const { nodes } = page.laid(boxes, pairs.map((pair) => ({ s: pair[0], t: pair[1], label: "0.5" })), "TB");
+  assert.ok(nodes.every((node) => node.y >= nodes[0].y));
 });
 
 test("of two directions the larger picture is taken", () => {

@@ -24,6 +24,7 @@ from waypost.report import (
     write_report,
 )
 from waypost.solve import Reach
+from waypost.story import with_insight
 
 ENDINGS = ("json", "csv", "md", "txt", "xlsx", "parquet", "html", "svg", "png", "pdf")
 
@@ -123,3 +124,22 @@ def test_a_markdown_table_has_as_many_cells_as_columns(hostile):
     cells = {len(line.replace("\\|", "").split("|")) for line in table}
     assert len(table) == hostile.mdp.n_states + 2
     assert len(cells) == 1
+
+
+def test_excel_has_decisions_what_ifs_ways_and_segments_on_sheets_of_their_own(granted):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(io.BytesIO(to_excel(with_insight(granted))))
+    assert book.sheetnames == ["importance", "decisions", "what if", "ways", "segments"]
+    rows = [tuple(cell.value for cell in row) for row in book["decisions"].iter_rows()]
+    assert rows[0][:5] == ("decision", "state", "action", "worth", "costs")
+    assert rows[1][:5] == ("in Consultation", "Consultation", "Apply", pytest.approx(0.98), 0)
+    without = {row[0].value: row[3].value for row in list(book["what if"].iter_rows())[1:]}
+    assert without["Consultation"] == pytest.approx(0.4655)
+    assert len(list(book["ways"].iter_rows())) == 7
+
+
+def test_what_ifs_are_columns_of_a_table_where_they_were_asked_for(granted):
+    mdp = granted.mdp
+    head, row = to_csv(explain(mdp, target="Granted", states="Rework", whatifs=True)).splitlines()
+    assert head.endswith("after_lower,after_upper,without")
+    assert [float(x) for x in row.split(",")[-3:]] == pytest.approx([0, 0.8, 0.9])

@@ -10,11 +10,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from waypost.cases import loan
 from waypost.importance import explain
 from waypost.model import MDP, Strategy
 from waypost.report import print_table
 from waypost.report.intervals import print_intervals
-from waypost.report.table import fitted_table
+from waypost.report.table import fitted_table, table
 from waypost.report.wording import SCOPE_TITLES, cell, printable, span
 from waypost.uncertainty.bootstrap import Resampled
 
@@ -32,10 +33,9 @@ def printed(print_it, width: int) -> list[str]:
 
 
 def columns(lines: list[str]) -> list[str]:
-    """Text of each column of the table below the first sentence, without blanks; two blank columns part two columns."""
-    first = max(k for k, line in enumerate(lines) if line.rstrip().endswith("strategy.")) + 1
+    """Text of each column of a table, without blanks; two blank columns part two columns."""
     lines = ["".join(c + "\0" * (cell_len(c) - 1) for c in line) for line in lines]  # one character per cell
-    body = [line.ljust(200) for line in lines[first:] if set(line.strip()) != {"─"}]
+    body = [line.ljust(200) for line in lines if set(line.strip()) != {"─"}]
     blank = [all(line[k] == " " for line in body) for k in range(200)]
     starts = [k for k in range(200) if not blank[k] and all(blank[max(0, k - 2) : k])]
     return [
@@ -67,7 +67,7 @@ def wide():
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_column_vanishes_and_no_name_is_cut(wide, width):
     """Headings, names, labels, kinds and numbers are all there, whole once their line breaks are taken out."""
-    lines = printed(lambda console: print_table(wide, top=20, console=console), width)
+    lines = printed(lambda console: console.print(table(wide, top=20, console=console)), width)
     assert not any("…" in line for line in lines)
     text = columns(lines)
     heads = ["state", "labels", "kind", *(SCOPE_TITLES[part].replace(" ", "") for part in wide.parts)]
@@ -84,8 +84,9 @@ def test_no_column_vanishes_and_no_name_is_cut(wide, width):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_hostile_names_keep_the_table_in_shape(hostile, width):
     """No control code reaches the terminal, no markup is obeyed, no line is too long."""
-    lines = printed(lambda console: print_table(hostile, top=20, console=console), width)
-    assert not any(c in line for line in lines for c in "\x1b\u202e\u2028")
+    whole = printed(lambda console: print_table(hostile, top=20, console=console), width)
+    assert not any(c in line for line in whole for c in "\x1b\u202e\u2028")
+    lines = printed(lambda console: console.print(table(hostile, top=20, console=console)), width)
     text = columns(lines)
     assert len(text) == 6
     assert all("".join(name.split()) in text[0] for name in map(printable, hostile.mdp.states))
@@ -117,3 +118,12 @@ def test_what_fits_is_left_whole():
     made = fitted_table(Console(width=80), ["name", "value"], [["a name", "0.25 to 0.5"]], title="Title")
     lines = printed(lambda console: console.print(made), 80)
     assert any("a name" in line and "0.25 to 0.5" in line for line in lines)
+
+
+def test_words_stay_whole_where_names_can_wrap():
+    """Law: what is too long for the width is a name; a word such as the kind is not broken."""
+    for width in (60, 70, 80, 100):
+        shown = io.StringIO()
+        console = Console(file=shown, width=width)
+        print_table(explain(loan(), target="Granted", whatifs=True), top=10, console=console)
+        assert "indispensable" in shown.getvalue(), width

@@ -339,3 +339,34 @@ def test_hostile_names_are_told_and_do_nothing(run, tmp_path):
     code, out, _ = run("log", tmp_path / "log.csv")
     assert code == 0
     assert "\x1b" not in out
+
+
+def test_events_that_are_called_as_outcomes_are_told_apart(run, tmp_path):
+    """What `waypost log` proposes works as printed, and the events that are the outcome explain nothing."""
+    write_log(
+        logged(("ask help positive", 30), ("ask negative", 20), ("ask help negative", 10)), tmp_path / "cases.csv"
+    )
+    code, out, err = run("explain", tmp_path / "cases.csv", "--positive", "positive")
+    assert code == 0, err
+    assert "events called 'negative' and 'positive', as outcomes are, have '(event)' after their name" in err
+    assert "positive (event): decides that a case is positive." in out
+    assert "negative (event): ends negative cases" in out
+    assert "30 of 60 cases end well" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--by", "activity", "--exact"], "--exact speaks of states; leave out --by activity"),
+        (["--bootstrap", "3", "--match", "history"], "--match history goes with --by state"),
+    ],
+)
+def test_options_that_speak_of_states_are_not_ignored(run, log_file, options, said):
+    code, out, err = run("explain", log_file, "--positive", "pay", *options)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+def test_a_slip_of_the_pen_is_told_without_a_recipe_that_nobody_gave(run, log_file):
+    _, _, err = run("explain", log_file, "--positive", "pai")
+    assert err.startswith("waypost: no event 'pai' in this log; did you mean 'pay'?")

@@ -1,40 +1,47 @@
-"""Listening sessions of the Music Streaming Sessions Dataset (MSSD), and made-up ones of the same shape.
+"""Listening sessions of the Music Streaming Sessions Dataset (MSSD) as the paper's authors prepared them.
 
-The second half of a session is the log, its first half the listener's profile. In radio, charts and playlists the
-service picks the song, which is its choice; in the listener's own collection and the catalogue the listener does, which
-is chance, and so is what becomes of the song. A session is positive when its last song was not skipped.
+A session becomes a case: first a profile, the means of acousticness, danceability and energy over the tracks up to
+position 5; then for every track the pause before it, if there was one, the context, the track by its decade, mode and
+features, and whether it was skipped. Features are tenths, cut to whole numbers. In radio, charts and playlists the
+track is a choice, a ``song_``; in the listener's own collection and the catalogue it was ``played``, which is chance.
+A session is positive when it has 16 tracks or more.
 
-Departs from the paper: the authors' preparation of the data is not published; this one has the same shape.
+The authors' script (``journepy/src/preprocessing/spotify.py`` of github.com/smartjourneymining/mdp_ce) writes
+``skipped`` where ``skip_2`` is *false*, and ``not_skipped`` where it is true. ``naming="paper"`` keeps their names, so
+that models can be compared; ``naming="plain"`` says what happened.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from waypost.errors import LogError, require
-from waypost.logs import Actors, EventLog, read_log
+from waypost.logs import EventLog, read_log
 from waypost.logs.log import ACTIVITY, CASE
 from waypost.logs.steps.outcome import set_outcome
 
 SOURCE = "the Music Streaming Sessions Dataset of Spotify (the mini version will do: log_mini.csv and tf_mini.csv)"
-PICKED = ("radio", "charts", "personalized_playlist", "editorial_playlist")  # contexts in which the service picks
-CONTEXTS = (*PICKED, "user_collection", "catalog")
+SESSIONS = 10_000  # of the mini version
+CHOSEN = ("radio", "editorial_playlist", "charts", "personalized_playlist")  # contexts in which the song is a choice
+PROFILE = 5  # the profile is that of the tracks up to this position
+LONG = 16  # tracks of a positive session
+FEATURES = ["acousticness", "danceability", "energy"]
 SESSION_COLUMNS = (
     "session_id",
     "session_position",
     "track_id_clean",
     "skip_2",
+    "no_pause_before_play",
     "long_pause_before_play",
     "context_type",
 )
-TRACK_COLUMNS = ("track_id", "us_popularity_estimate", "mode", "acousticness", "danceability", "energy")
-ACTORS = Actors({"song_*": "service", "*": "listener"}, frozenset({"service"}))
+TRACK_COLUMNS = ("track_id", "release_year", "mode", *FEATURES)
 
 
-def session_log(sessions: Any, tracks: Any) -> EventLog:
+def session_log(sessions: Any, tracks: Any, *, naming: Literal["paper", "plain"] = "paper") -> EventLog:
     """Event log of sessions, as the dataset's tables have them: one row per track played, one row per track known."""
     _check(sessions, SESSION_COLUMNS, "the table of sessions")
     _check(tracks, TRACK_COLUMNS, "the table of tracks")
@@ -45,36 +52,46 @@ def session_log(sessions: Any, tracks: Any) -> EventLog:
         raise LogError(f"track {rows['track_id_clean'][unknown].iloc[0]!r} of a session is not in the table of tracks")
     rows["session_position"] = pandas.to_numeric(rows["session_position"])
     rows = rows.sort_values(["session_id", "session_position"], kind="stable")
-    features = rows[["acousticness", "danceability", "energy"]].astype(float).to_numpy()
-    deciles = np.clip((features * 10).astype(int), 0, 9)
-    popular = pandas.to_numeric(rows["us_popularity_estimate"]).to_numpy(float)
-    songs = [
-        f"{'90' if p >= 99 else '10'}_{mode}_{a}_{d}_{e}"
-        for p, mode, (a, d, e) in zip(popular, rows["mode"], deciles.tolist(), strict=True)
-    ]
-    told: list[tuple[str, str]] = []
-    position = rows.reset_index(drop=True).groupby("session_id", sort=False).indices
-    context, skipped, paused = (
-        rows["context_type"].to_list(),
-        _true(rows["skip_2"]),
-        _true(rows["long_pause_before_play"]),
-    )
-    for session, where in position.items():
-        half = max(1, len(where) // 2)
-        profile = np.clip((features[where[:half]].mean(axis=0) * 10).astype(int), 0, 9)
-        events = ["startprofile_" + "_".join(map(str, profile.tolist()))]
-        before = None
-        for k in where[half:].tolist() or where[-1:].tolist():
-            if paused[k]:
-                events.append("long_pause")
-            if context[k] != before:
-                before = context[k]
-                events.append(f"select_context_{before}")
-            events.append(f"{'song' if before in PICKED else 'played'}_{songs[k]}")
-            events.append("skipped" if skipped[k] else "not_skipped")
-        told += [(str(session), event) for event in events]
-    log = read_log(pandas.DataFrame(told, columns=[CASE, ACTIVITY]))
-    return set_outcome(log, positive="not_skipped", last=True)
+    told: list[tuple[str, str, str]] = []
+    for session, part in _told(rows, naming).items():
+        length = "long" if part["tracks"] >= LONG else "short"
+        told += [(session, event, length) for event in part["events"]]
+    log = read_log(pandas.DataFrame(told, columns=[CASE, ACTIVITY, "length"]))
+    return set_outcome(log, positive="long", negative="short", attribute="length")
+
+
+def _told(rows: Any, naming: str) -> dict[str, dict[str, Any]]:
+    """Events and number of tracks of every session."""
+    features = rows[FEATURES].astype(float).to_numpy()
+    decade = rows["release_year"].astype(int).to_numpy() % 100 // 10 * 10
+    tenths = (10 * features).astype(int)
+    unpaused, long_pause = _true(rows["no_pause_before_play"]), _true(rows["long_pause_before_play"])
+    skipped = _true(rows["skip_2"])
+    words = ("skipped", "not_skipped") if naming == "paper" else ("not_skipped", "skipped")
+    context, mode = rows["context_type"].to_list(), rows["mode"].to_list()
+    place = rows["session_position"].to_numpy()
+    found: dict[str, dict[str, Any]] = {}
+    for session, where in rows.reset_index(drop=True).groupby("session_id", sort=False).indices.items():
+        early = [k for k in where.tolist() if place[k] <= PROFILE] or where[:1].tolist()
+        events = ["startprofile_" + "_".join(str(int(10 * f)) for f in features[early].mean(axis=0))]
+        for n, k in enumerate(where.tolist()):
+            if n and not unpaused[k]:
+                events.append("long_pause" if long_pause[k] else "short_pause")
+            prefix = "song" if context[k] in CHOSEN else "played"
+            name = "_".join([prefix, str(decade[k]), str(mode[k]), *map(str, tenths[k])])
+            events += [f"select_context_{context[k]}", name, words[skipped[k]]]
+        found[str(session)] = {"events": events, "tracks": len(where)}
+    return found
+
+
+def share_of(log: EventLog, percent: int, *, seed: int = 0) -> EventLog:
+    """Random sample of so many percent of the sessions, the same for the same seed: MSSD10, ..., MSSD100."""
+    if not 1 <= percent <= 100:
+        raise LogError(f"a share of the sessions is 1 to 100 percent, not {percent}")
+    size = max(1, round(log.n_cases * percent / 100))
+    chosen = np.zeros(log.n_cases, bool)
+    chosen[np.random.default_rng(seed).choice(log.n_cases, size=size, replace=False)] = True
+    return log.where_cases(chosen, f"{percent} % of the sessions, drawn with seed {seed}")
 
 
 def read_sessions(path: Path, tracks: Path | None = None) -> EventLog:
@@ -92,43 +109,6 @@ def read_sessions(path: Path, tracks: Path | None = None) -> EventLog:
             f"mssd needs {SOURCE}; of {str(path)!r} there is {'no tf*.csv near it' if path.is_file() else 'nothing'}"
         )
     return session_log(pandas.read_csv(path), pandas.read_csv(near[0]))
-
-
-def listening_sessions(sessions: int = 300, *, seed: int = 1, songs: int = 400) -> tuple[Any, Any]:
-    """Synthetic sessions and tracks in the dataset's columns, the same for the same seed.
-
-    >>> table, tracks = listening_sessions(10, seed=1)
-    >>> table["session_id"].nunique(), len(tracks)
-    (10, 400)
-    """
-    pandas = require("pandas", "logs", "making sessions")
-    if sessions < 1 or songs < 1:
-        raise LogError("there must be at least one session and one song")
-    random = np.random.default_rng(seed)
-    feature = random.beta(2, 2, size=(songs, 3))
-    tracks = pandas.DataFrame(
-        {
-            "track_id": [f"t{k}" for k in range(songs)],
-            "us_popularity_estimate": 90 + 10 * random.beta(5, 1, songs),
-            "mode": random.choice(["major", "minor"], songs),
-            "acousticness": feature[:, 0],
-            "danceability": feature[:, 1],
-            "energy": feature[:, 2],
-        }
-    )
-    rows = []
-    for number in range(sessions):
-        taste, context = random.beta(2, 2, 3), str(random.choice(CONTEXTS))
-        for place in range(1, int(random.integers(10, 21)) + 1):
-            if random.random() < 0.15:
-                context = str(random.choice(CONTEXTS))
-            near = random.choice(songs, 5)  # the service and the listener both pick the nearest of a few songs
-            track = int(near[np.abs(feature[near] - taste).sum(axis=1).argmin()])
-            away = float(np.abs(feature[track] - taste).sum())
-            skipped = bool(random.random() < min(0.9, 0.15 + 0.6 * away))
-            pause = int(random.random() < 0.05)
-            rows.append((f"session {number + 1}", place, f"t{track}", skipped, pause, context))
-    return pandas.DataFrame(rows, columns=list(SESSION_COLUMNS)), tracks
 
 
 def _check(table: Any, columns: tuple[str, ...], where: str) -> None:

@@ -16,9 +16,10 @@ from waypost.cases.ex1 import ex1
 from waypost.cases.gridworld import gridworld
 from waypost.cases.loan import loan
 from waypost.cases.loan_log import loan_log
+from waypost.cases.sessions import listening_sessions
 from waypost.errors import LogError, NameUnknownError, unknown_name
 from waypost.learn import EPS, Prepared, prepare
-from waypost.logs import EventLog, Recipe, parse_recipe, read_log, read_traces
+from waypost.logs import Recipe, parse_recipe, read_log, read_traces
 from waypost.model import MDP
 
 FilePath = str | PathLike[str]
@@ -61,7 +62,7 @@ def prepare_case(name: str, data: FilePath | None = None) -> Prepared:
     if found.prepare is None:
         raise LogError(f"{name} is a model of its own and is not learned from traces")
     if found.data and data is None:
-        source = mssd.SOURCE if name == "mssd" else recipe(name).source
+        source = recipe(name.partition(":")[0]).source
         raise LogError(f"{name} needs your copy of the data: {source}; give it with data= (--data FILE)")
     if not found.data and data is not None:
         raise LogError(f"{name} makes its own data and takes none")
@@ -114,8 +115,9 @@ def _by_recipe(name: str) -> Callable[[Path, int | None], Prepared]:
     return prepare_one
 
 
-def _mssd(data: Path, _: int | None) -> Prepared:
-    return _of_sessions(mssd.read_sessions(data))
+def _mssd(data: Path, percent: int | None) -> Prepared:
+    log = mssd.read_sessions(data)
+    return prepare(log if percent is None else mssd.share_of(log, percent), recipe("mssd"))
 
 
 def _loan_log(_: Path, number: int | None) -> Prepared:
@@ -123,11 +125,7 @@ def _loan_log(_: Path, number: int | None) -> Prepared:
 
 
 def _sessions(_: Path, number: int | None) -> Prepared:
-    return _of_sessions(mssd.session_log(*mssd.listening_sessions(number or 300)))
-
-
-def _of_sessions(log: EventLog) -> Prepared:
-    return prepare(log, actors=mssd.ACTORS, eps=EPS)
+    return prepare(mssd.session_log(*listening_sessions(number or 300)), recipe("mssd"))
 
 
 CASES: Mapping[str, Case] = MappingProxyType(
@@ -141,7 +139,9 @@ CASES: Mapping[str, Case] = MappingProxyType(
         ),
         "bpic12": Case("loan applications of a Dutch bank, 2012", "positive", None, _by_recipe("bpic12"), data=True),
         "bpic17": Case("loan applications of a Dutch bank, 2017", "positive", None, _by_recipe("bpic17"), data=True),
-        "mssd": Case("listening sessions of Spotify", "positive", None, _mssd, data=True),
+        "mssd": Case(
+            "listening sessions of Spotify, N percent of them", "positive", None, _mssd, "share in percent", data=True
+        ),
         "loan-log": Case("N made-up loan applications, as a log", "positive", None, _loan_log, "number of cases"),
         "sessions": Case("N made-up listening sessions, as a log", "positive", None, _sessions, "number of sessions"),
     }

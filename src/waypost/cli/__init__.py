@@ -28,11 +28,13 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),
     "paths": ("waypost.cli.paths", "The usual ways to a target."),
     "decisions": ("waypost.cli.decisions", "What each decision is worth, and what the wrong one costs."),
-    "check": ("waypost.cli.check", "What is in a model: sizes, labels, reachability, problems."),
-    "convert": ("waypost.cli.convert", "A model in another format."),
+    "check": ("waypost.cli.check", "What is in a model: sizes, labels, properties, problems."),
+    "convert": ("waypost.cli.convert", "A model in another format, or under a strategy."),
+    "verify": ("waypost.cli.verify", "What a strategy attains, checked by Storm."),
     "learn": ("waypost.cli.learn", "A model from an event log."),
     "case": ("waypost.cli.case", "The case studies: build one, or list them."),
     "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
+    "encode": ("waypost.cli.encode", "One bound by one of the paper's encodings, or as a file for any solver."),
     "reproduce": ("waypost.cli.reproduce", "The paper's tables and figure, beside the exact values."),
 }
 

@@ -12,6 +12,7 @@ from waypost.cli.source import Loaded, load, tell
 from waypost.cli.terminal import give, say
 from waypost.errors import LogError
 from waypost.formats import write_mdp
+from waypost.logs import EventLog
 
 
 @click.command("case")
@@ -55,6 +56,6 @@ def _list() -> None:
 def _write_log(name: str, found: Loaded, path: str) -> None:
     from waypost.logs import write_log
 
-    if found.prepared is None or found.prepared.log is None:
+    if found.prepared is None or not isinstance(found.prepared.log, EventLog):
         raise LogError(f"{name} was not learned from a log")
     write_log(found.prepared.log, path)

@@ -1,22 +1,46 @@
-"""``waypost check``: what is in a model."""
+"""``waypost check``: what is in a model, and what its properties are worth."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import click
 
 from waypost.cli import terminal
 from waypost.cli.options import reading_options
-from waypost.cli.source import load_model
+from waypost.cli.source import load, model_constants, parse_constants, tell
+from waypost.errors import WaypostError
+from waypost.formats.properties import (
+    Property,
+    Unsupported,
+    answer,
+    asked,
+    holds,
+    listed_properties,
+    properties_files,
+)
+from waypost.importance import group_importance
+from waypost.model import MDP
 from waypost.solve.overview import Overview, goals_reached, overview
 
 MOST_GOALS = 40  # rows of the table
+MOST_VARIABLES = 12
 
 
 @click.command("check")
 @click.argument("model", required=False)
+@click.option(
+    "--prop",
+    "props",
+    multiple=True,
+    metavar="FILE[:NAME]",
+    help="Properties of this file, one of them, or one as text [those of the model and of a .props file beside it].",
+)
 @reading_options()
-def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
-    """What is in MODEL: sizes, labels, least and greatest probability of reaching each; problems by name.
+def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...], exact: bool) -> None:
+    """What is in MODEL: sizes, labels, properties, how probable each is; problems by name.
 
     Example: waypost check epidemic:4
     """
@@ -25,9 +49,14 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
     from waypost.report.table import fitted_table
     from waypost.report.wording import cell
 
-    mdp = load_model(model, constants=constants, exact=exact)
-    found, console = overview(mdp), terminal.console()
-    for line in _lines(found):
+    given = parse_constants(constants)
+    files = properties_files(model) if model is not None and not props and Path(model).is_file() else ()
+    properties = [p for source in (*props, *files) for p in listed_properties(str(source), constants=given)]
+    loaded = load(model, constants=model_constants(model, given, [*props, *files]), exact=exact)
+    tell(loaded.notes)
+    mdp, console = loaded.mdp, terminal.console()
+    found = overview(mdp)
+    for line in _lines(found, mdp):
         console.print(Text(terminal.brief(line)))
     lines = [
         [goal.name, str(goal.states), *("" if p is None else cell(p) for p in (goal.least, goal.greatest))]
@@ -37,14 +66,47 @@ def command(model: str | None, constants: tuple[str, ...], exact: bool) -> None:
     console.print(fitted_table(console, head, lines, words=3, title="Probability of reaching"))
     if len(found.goals) > MOST_GOALS:
         console.print(Text(f"and {len(found.goals) - MOST_GOALS} more"))
+    if properties:
+        rows = [[p.name, p.text, value] for p, value in zip(properties, values(mdp, properties, exact), strict=True)]
+        console.print(fitted_table(console, ["property", "asks for", "value"], rows, names=3, title="Properties"))
 
 
-def _lines(found: Overview) -> list[str]:
+def values(mdp: MDP, properties: Iterable[Property | Unsupported], exact: bool) -> Iterator[str]:
+    """Value of each property in words: a probability, whether a threshold is kept, or why there is none."""
+    for question in properties:
+        if isinstance(question, Unsupported):
+            yield f"not answered: {question.reason}"
+            continue
+        try:
+            value = _value(mdp, question, exact)
+        except WaypostError as error:
+            yield f"not answered: {error}"
+            continue
+        kept = holds(question, value)
+        told = str(int(value)) if value in (0, 1) else str(value) if exact else f"{value:.9g}"
+        told = told if told not in ("0", "1") or value in (0, 1) else repr(value)  # 0 and 1 only where they are exact
+        yield told if kept is None else f"{str(kept).lower()} ({told})"
+
+
+def _value(mdp: MDP, question: Property, exact: bool) -> Any:
+    if question.given is None:
+        return answer(mdp, question, exact=exact)
+    model, target, states = asked(mdp, question)
+    (found,) = group_importance(model, target=target, scope="all", groups={"": states or ()}, exact=exact).values()
+    return found.upper if question.optimum == "max" else found.lower
+
+
+def _lines(found: Overview, mdp: MDP) -> list[str]:
     lines = [
         f"{found.states} states, {found.choices} choices, {found.transitions} transitions",
         f"initial state {found.initial!r}",
-        f"{found.deciding} states offer a choice",
+        f"{found.deciding} states offer a choice" + (f", of up to {found.most_choices}" if found.deciding else ""),
+        f"at most {found.leaving:,} transitions leave a state, at most {found.touching:,} leave or enter one",
     ]
+    if variables := _variables(mdp):
+        lines.append(f"variables: {variables}")
+    if found.cycles:
+        lines.append(f"{found.cycles} components are cyclic, the largest has {found.largest_cycle} states")
     if found.end_components:
         lines.append(
             f"{found.end_components} end components of more than one state: strategies may stay there for ever"
@@ -53,3 +115,11 @@ def _lines(found: Overview) -> list[str]:
         names = ", ".join(found.unreachable[:5]) + (", ..." if len(found.unreachable) > 5 else "")
         lines.append(f"{len(found.unreachable)} states cannot be reached from the initial state: {names}")
     return lines
+
+
+def _variables(mdp: MDP) -> str:
+    """Variables and their values, those that change first."""
+    known = sorted(mdp.variables.items(), key=lambda item: item[1].constant)
+    parts = [f"{name} {variable.values_told()}" for name, variable in known[:MOST_VARIABLES]]
+    more = len(known) - MOST_VARIABLES
+    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")

@@ -1,20 +1,28 @@
-"""``waypost compare``: two logs, two periods or two segments side by side."""
+"""``waypost compare``: two logs, periods or segments side by side; or two strategies in one model."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import load_log, load_recipe, tell, with_outcome
+from waypost.cli.source import load, load_recipe, load_strategy, log_in_memory, tell, with_outcome
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
+from waypost.formats.writing import write_text
 from waypost.logs import EventLog
 from waypost.logs.segments import segment_names
+from waypost.logs.stored.engines import shown
+from waypost.report.files import ending_of
+from waypost.report.planning import PAGES
+
+if TYPE_CHECKING:
+    from waypost.uncertainty import Comparison
 
 Pair = tuple[EventLog, EventLog]
 
@@ -28,15 +36,24 @@ Pair = tuple[EventLog, EventLog]
 @click.option("--value", "values", multiple=True, help="Which two values of the attribute [the largest two].")
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many activities to show.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the intervals.")
+@click.option("--strategy", "strategies", multiple=True, metavar="FILE", help="Given twice, with a model as BEFORE.")
+@click.option("--target", "-t", multiple=True, help="Of a model: what the strategies are to reach.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--output", "-o", metavar="FILE", help="Write one page of both, differences first, to a .html file.")
 @click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the logs.")
 def command(before: str, after: str | None, **options: Any) -> None:
     """Compare two logs: did the outcome change, which steps changed with it, and is it more than noise?
 
-    BEFORE and AFTER are two logs; one log is divided by a day (--at) or by an attribute of its cases (--segment).
+    BEFORE and AFTER are two logs; one log is divided by a day (--at) or by an attribute of its cases (--segment). With
+    --strategy twice, BEFORE is a model, and two strategies are compared in it.
 
     Example: waypost compare loan-log:300 --at 2024-01-10
     """
+    if options["output"] is not None:
+        ending_of(options["output"], PAGES)
+    if options["strategies"]:
+        _compare_strategies(before, options)
+        return
     from waypost.report.segments import print_comparison
     from waypost.uncertainty import compare_logs
 
@@ -47,7 +64,7 @@ def command(before: str, after: str | None, **options: Any) -> None:
     logs = [_cleaned(source, given) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
-    names = (before, str(after))
+    names = (shown(before), shown(str(after)))
     if options["at"] is not None:
         names, pair = _by_day(logs[0], options["at"])
     elif options["segment"] is not None:
@@ -57,8 +74,47 @@ def command(before: str, after: str | None, **options: Any) -> None:
     found = compare_logs(*pair, seed=options["seed"])
     if options["as_json"]:
         give(json.dumps({"format": 1, "before": names[0], "after": names[1], **found.as_dict()}, indent=1) + "\n")
-        return
-    print_comparison(found, names, top=options["top"])
+    else:
+        print_comparison(found, names, top=options["top"])
+    if options["output"] is not None:
+        _write_page(found, names, pair, options["output"])
+
+
+def _write_page(found: Comparison, names: tuple[str, str], pair: Pair, path: str) -> None:
+    """Write both logs into one page."""
+    from waypost.report.comparing import render_comparison
+    from waypost.story import explain_log
+
+    told = (explain_log(pair[0]), explain_log(pair[1]))
+    short = [name.removeprefix("cases that begin ") if " " in name else Path(name).name for name in names]
+    cases = [log.seen.example_cases() for log in pair]
+    write_text(path, render_comparison(found, (short[0], short[1]), told, cases=cases))
+
+
+def _compare_strategies(model: str, options: dict[str, Any]) -> None:
+    """Tell how two strategies differ in one model, and write the page of both."""
+    from waypost.importance import explain
+    from waypost.report.html import render_html
+    from waypost.report.planning import needs
+    from waypost.report.strategies import strategy_findings
+    from waypost.story import with_insight
+
+    if len(options["strategies"]) != 2:
+        raise WaypostError("--strategy is given twice: which two strategies to compare")
+    loaded = load(model)
+    target = options["target"] or (() if loaded.target is None else (loaded.target,))
+    if not target:
+        raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
+    names = [Path(file).stem for file in options["strategies"]]
+    wanted = needs(loaded.mdp, ".html") if options["output"] is not None else {}
+    told = [
+        with_insight(explain(loaded.mdp, target=target, scope=["all", "optimal", strategy], **wanted))
+        for strategy in (load_strategy(file, loaded.mdp) for file in options["strategies"])
+    ]
+    for finding in strategy_findings(told, names):
+        give(f"{finding.figure} {finding}\n")
+    if options["output"] is not None:
+        write_text(options["output"], render_html(told, names=names))
 
 
 def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
@@ -69,9 +125,9 @@ def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
-        return prepared.log
+        return cast("EventLog", prepared.log)
     recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(load_log(source, recipe, given))
+    return with_outcome(recipe, given)(log_in_memory(source, recipe, given))
 
 
 def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:

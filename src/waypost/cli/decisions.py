@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.runs import asked, deliver, model_options, output_options, strategy_option
+from waypost.cli.runs import BEST, asked, deliver, model_options, output_options, strategy_option
 from waypost.importance import choice_importance, decisions
 
 
@@ -31,7 +31,7 @@ def command(model: str | None, **options: Any) -> None:
 
     question = asked(model, options)
     strategy, called = question.strategy(options["strategy"])
-    found = decisions(question.mdp, target=question.target, strategy=strategy)
+    found = decisions(question.mdp, target=question.target, strategy=None if called == BEST else strategy)
     scope = options["importance"]
     scores = choice_importance(question.mdp, target=question.target, scope=scope) if scope else None
     deliver(

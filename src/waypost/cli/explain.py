@@ -12,10 +12,12 @@ from waypost.cli.progress import bounds_progress
 from waypost.cli.resampling import show_bootstrap
 from waypost.cli.source import (
     Loaded,
+    asked_for,
     find_prepared,
     learned,
     load,
     load_strategy,
+    model_constants,
     parse_constants,
     scopes_of,
     taken_options,
@@ -23,13 +25,16 @@ from waypost.cli.source import (
 )
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
+from waypost.cli.witness import witness_options, write_witness
 from waypost.errors import WaypostError
-from waypost.importance import Explanation, explain, without
+from waypost.importance import Explanation, explain, with_groups, without
 from waypost.model import MDP
 from waypost.model.steps import within
+from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 
+BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
 
@@ -37,8 +42,9 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @click.argument("model", required=False)
 @given.target_option()
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
-@click.option("--state", "-s", "states", multiple=True, help="Only this state or activity; may be given several times.")
+@given.asking_options
 @click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@witness_options
 @given.what_if_options
 @click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
 @given.reading_options()
@@ -47,6 +53,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.learning_options
 @given.story_options
 @given.bootstrap_options
+@given.place_options
 @given.output_options
 def command(**options: Any) -> None:
     """Explain what matters in MODEL for reaching a target.
@@ -57,7 +64,12 @@ def command(**options: Any) -> None:
 
     Example: waypost explain gridworld --target goal --html world.html
     """
-    files = _files(options)
+    with working(cluster=options.pop("cluster"), resume=options.pop("resume")):
+        _explain(options)
+
+
+def _explain(options: dict[str, Any]) -> None:
+    files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
@@ -81,8 +93,15 @@ def command(**options: Any) -> None:
             raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
         goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
         loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
+    if options["witness"]:
+        write_witness(loaded, options)
+        return
     options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
     several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
+    if endings & {*PAGES, ".xlsx"}:
+        from waypost.story import with_insight
+
+        several = [with_insight(one) for one in several]
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
         show_segments(prepared, options["segment"])
@@ -94,17 +113,26 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     """Model of a file or a case study, and the target that a property names, if one was given."""
     reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
     if not options["prop"]:
+        if not any(options[name] for name in BEHIND):
+            reading["target"] = options["target"] or None
         return load(options["model"], data=options["data"], **reading)
-    from waypost.formats.properties import asked, find_property
+    from waypost.formats.properties import asked, counts_later, find_property
 
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
-    wanted = find_property(options["prop"], constants=parse_constants(reading["constants"]))
+    constants = parse_constants(reading["constants"])
+    wanted = find_property(options["prop"], constants=constants)
+    reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     question = asked(loaded.mdp, wanted)
-    if question.states is not None:
-        raise WaypostError("a conditional property is the importance of a set: waypost.group_importance in Python")
-    return replace(loaded, mdp=question.mdp, target=wanted.target)
+    if wanted.given is not None and counts_later(loaded.mdp, wanted):
+        raise WaypostError(
+            f"{wanted.text!r} also counts what comes after its condition, and importance only what comes before; "
+            "`waypost check --prop` tells its value"
+        )
+    if wanted.given is not None:  # a conditional property is the importance of a set
+        options["states"] = (*options["states"], wanted.target)
+    return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
 
 
 def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:
@@ -133,19 +161,21 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(load_strategy(options["strategy"], loaded.mdp))
-    asked = len(options["states"]) or loaded.mdp.n_states
+    states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    asked = loaded.mdp.n_states if states is None else len(states)
     parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
-        return explain(
+        found = explain(
             loaded.mdp,
             target=target,
             scope=scopes,
-            states=options["states"] or None,
+            states=states,
             exact=options["exact"],
             whatifs=options["what_if"],
             progress=progress,
             **options["needs"],
         )
+        return with_groups(found, groups)
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from waypost.cli.source import find_prepared, load_log, load_recipe, names_case
+from waypost.cli.source import find_prepared, load_recipe, log_in_memory, names_case
 from waypost.cli.terminal import give
 from waypost.errors import WaypostError
 from waypost.logs import EventLog
+from waypost.logs.stored.engines import shown
 
 
 @click.command("log")
@@ -33,7 +34,7 @@ def command(file: str, *, as_json: bool, top: int, **options: Any) -> None:
     if as_json:
         give(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1) + "\n")
     else:
-        print_description(found, file, top=top)
+        print_description(found, shown(file), top=top)
 
 
 def _log(file: str, given: dict[str, Any]) -> EventLog:
@@ -41,6 +42,6 @@ def _log(file: str, given: dict[str, Any]) -> EventLog:
         prepared = find_prepared(file)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{file} is a model of its own, not a log")
-        return prepared.log
+        return cast("EventLog", prepared.log)
     recipe = load_recipe(given.get("recipe"))
-    return recipe(load_log(file, recipe, given))
+    return recipe(log_in_memory(file, recipe, given))

@@ -44,13 +44,32 @@ def together(*options: Decorator) -> Decorator:
 def target_option(**how: Any) -> Decorator:
     """Give a command ``--target``."""
     return click.option(
-        "--target", "-t", multiple=True, help="A label or a state's name; several mean any of them.", **how
+        "--target",
+        "-t",
+        multiple=True,
+        help="A label, a state's name, or an expression; several mean any of them.",
+        **how,
     )
 
 
 def scope_option(text: str) -> Decorator:
     """Give a command ``--scope``."""
     return one_of("--scope", words="all optimal both", default="both", text=text)
+
+
+asking_options = together(
+    click.option(
+        "--state",
+        "-s",
+        "states",
+        multiple=True,
+        metavar="STATE|LABEL|EXPR",
+        help="Only this state or activity; of a label or an expression, passing any of its states. May be repeated.",
+    ),
+    click.option(
+        "--group", "groups", multiple=True, metavar="NAME=EXPR", help="Also passing any state of a group of your own."
+    ),
+)
 
 
 def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
@@ -108,7 +127,12 @@ learning_options = together(
 
 what_if_options = together(
     click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
-    click.option("--without", multiple=True, metavar="NAME", help="Forbid a state, a label, or a choice STATE/ACTION."),
+    click.option(
+        "--without",
+        multiple=True,
+        metavar="NAME",
+        help="Forbid a state, a label, an expression, or a choice STATE/ACTION.",
+    ),
 )
 
 story_options = together(
@@ -129,14 +153,19 @@ story_options = together(
 
 bootstrap_options = together(
     click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
-    one_of(
+    click.option(
         "--match",
-        words="history label",
-        default="history",
-        text="How --bootstrap finds states again: by the history that leads there, or all of a label as one.",
+        type=click.Choice(["history", "label"]),
+        help="How --bootstrap finds states again: by the history that leads there, as --by state does, or all of a "
+        "label as one, as activities are.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of --bootstrap."),
     click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),
+)
+
+place_options = together(
+    click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster at tcp://HOST:8786."),
+    click.option("--resume", type=click.Path(dir_okay=False), metavar="FILE", help="Keep answers here, and go on."),
 )
 
 output_options = together(

@@ -9,15 +9,20 @@ from typing import Any
 
 import click
 
+from waypost.cli.options import place_options
 from waypost.cli.terminal import say
 from waypost.paper.encodings import Limits
-from waypost.paper.studies.reports import write_reports
+from waypost.paper.studies.excerpt import excerpt
+from waypost.paper.studies.models import find_model
+from waypost.paper.studies.reports import write_published, write_reports
 from waypost.paper.studies.running import Settings, run
+from waypost.paper.studies.sensitivity import run_grid
 from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
+from waypost.processes.places import working
 
 
 @click.command("reproduce")
-@click.argument("study", type=click.Choice(list(STUDIES)))
+@click.argument("study", type=click.Choice([*STUDIES, "published", "excerpt"]))
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
               help="Seconds per bound; the paper allowed 3600.")  # fmt: skip
 @click.option(
@@ -37,22 +42,38 @@ from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
 @click.option("--data", type=click.Path(path_type=Path, file_okay=False), default=Path(),
-              envvar="WAYPOST_DATA", help="Where the paper's models are (greps.prism, ...) [here].")  # fmt: skip
+              envvar="WAYPOST_DATA", help="Where the authors' artifact, or the data, is [here].")  # fmt: skip
+@click.option("--generated", is_flag=True, help="Where the paper's models are not to be had, take generated ones.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path("reproduced"),
               show_default=True, help="Directory for the measurements (CSV) and tables (Markdown, LaTeX).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="No progress.")
+@place_options
 def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     """Reproduce a table or figure of the paper, next to the exact values.
 
     STUDY is table1, table2, appendix, differences or mssd, as in the paper; accuracy, how often each encoding is right
-    and why not; or ordering, what keeps LP* from claiming too much and what that costs. All studies with the same
-    output directory share their measurements.
+    and why not; ordering, what keeps LP* from claiming too much and what that costs; or sensitivity, what M, eps and
+    the tolerance do to the answers. All studies with the same
+    output directory share their measurements. And published: every bound the
+    authors published against the truth; excerpt: the paper's explanation in words, of BPIC17.
+
+    The paper's models are in the authors' artifact, https://github.com/explainableMDPs/mdp_attributive: --data is a
+    clone of it, or a folder with the logs to learn them from again. Pickles are never opened.
 
     Example: waypost reproduce table1 --sample 2 --time-limit 10
     """
+    if study == "published":
+        for path in write_published(options["data"], output):
+            say(str(path))
+        return
+    if study == "excerpt":
+        for name in options["models"] or ("BPIC17",):
+            source = find_model(name, options["data"], generated=options["generated"])
+            say(f"{name}, {source.origin}; best strategies.\n{excerpt(source.mdp, target=options['target'])}")
+        return
     narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
-    names = ("sample", "states", "jobs", "budget", "data", "target", "solver")
+    names = ("sample", "states", "jobs", "budget", "data", "generated", "target", "solver")
     settings = Settings(limits, **{name: options[name] for name in names})
     show = sys.stderr.isatty() and not quiet
 
@@ -60,7 +81,9 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
         if show:
             click.echo(f"\r{done} of {of} bounds", nl=done == of, err=True)
 
-    outcome = run(replace(STUDIES[study], **narrowed), settings, output, progress)
+    measured = run_grid if study == "sensitivity" else run
+    with working(cluster=options["cluster"], resume=options["resume"]):
+        outcome = measured(replace(STUDIES[study], **narrowed), settings, output, progress)
     for path in write_reports(outcome, output):
         say(str(path))
     if outcome.left:

@@ -25,7 +25,7 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
             seed=options["seed"],
             eps=loaded.prepared.eps,
             scopes=scopes_of(options["scope"]),
-            match=options["match"],
+            match=options["match"] or "history",
             progress=lambda done: show(f"{done} of {options['bootstrap']}"),
         )
     if options["intervals"]:

@@ -21,6 +21,7 @@ from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
 from waypost.importance.decisions import best_strategy
 from waypost.model import MDP, Strategy
+from waypost.patterns.letters import natural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from waypost.patterns.letters import By
 
 WIDTH = 100  # characters of a table in a file
+BEST = "a best strategy"  # what a strategy is called that nobody gave
 
 exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
 model_options = given.together(
@@ -45,7 +47,7 @@ strategy_option = click.option(
 by_option = click.option(
     "--by",
     type=click.Choice(["activity", "state"]),
-    help="What is a step of a run: an activity, or every state [activity for a log, else state].",
+    help="What is a step of a run: an activity, or every state [activity for a log and where labels name the states].",
 )
 output_options = given.together(
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
@@ -70,7 +72,7 @@ class Asked:
         """Strategy that ``--strategy`` names, and what to call it."""
         name = name or ("best" if self.loaded.prepared is None else "observed")
         if name == "best" and not Path(name).exists():
-            return best_strategy(self.mdp, target=self.target), "a best strategy"
+            return best_strategy(self.mdp, target=self.target), BEST
         called = "the observed strategy" if name == "observed" else f"the strategy in {name}"
         return load_strategy(name, self.mdp), called
 
@@ -85,7 +87,7 @@ def asked(model: str | None, options: dict[str, Any]) -> Asked:
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     options["quiet"] = learning["quiet"]
-    return Asked(loaded, target, options.get("by") or ("state" if loaded.prepared is None else "activity"))
+    return Asked(loaded, target, options.get("by") or natural(loaded.mdp))
 
 
 def deliver(show: Callable[[Console], None], document: Any, options: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,16 +17,19 @@ from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, read_mdp
 from waypost.formats.strategies import read_strategy
+from waypost.importance import states_and_groups
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
 from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
     EVERY_EVENT_CHANCE,
     Actors,
     EventLog,
+    Log,
     Recipe,
     Step,
     looks_like_log,
     looks_like_traces,
+    open_log,
     read_actors,
     read_log,
     read_recipe,
@@ -35,6 +38,7 @@ from waypost.logs import (
 from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
 from waypost.logs.log import POSITIVE
 from waypost.logs.recipe import COLUMN_KEYS
+from waypost.logs.stored.engines import shown
 from waypost.model import MDP, Strategy
 
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
@@ -97,13 +101,13 @@ def find_prepared(
         prepared = prepare_case(source, data)
         return replace(prepared, eps=given.get("eps") or prepared.eps)
     if data is not None:
-        raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {source!r} is none")
+        raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {shown(source)!r} is none")
     if looks_like_log(source):
         return prepare_log(source, given)
     if looks_like_traces(source):
         _refuse(given, f"{source} holds traces, not a log", but="eps")
         return Prepared(read_traces(source), given.get("eps") or EPS)
-    _refuse(given, f"{source} is a model, not a log")
+    _refuse(given, f"{shown(source)} is a model, not a log")
     return None
 
 
@@ -136,16 +140,26 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
     return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
 
 
-def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
-    """Log of a file, its columns as the recipe and the options say."""
+def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
+    """Log wherever it lives, its columns as the recipe and the options say."""
+    columns: dict[str, Any] = {**log_columns(source, recipe, given)}
+    return open_log(source, **columns)
+
+
+def log_in_memory(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
+    """Log with all its events, its columns as the recipe and the options say."""
+    return read_log(source, **log_columns(source, recipe, given))
+
+
+def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:
+    """Columns of a table that the recipe and the options name."""
     columns = dict(recipe.columns_for(source))
     for item in given.get("columns", ()):
         role, equals, name = item.partition("=")
         if not equals or role not in COLUMN_KEYS:
             raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
         columns[role] = name
-    columns = {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
-    return read_log(source, **columns)
+    return {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
 
 
 def with_outcome(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
@@ -180,12 +194,12 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
             say(f"note: {note}", err=True)
 
 
-def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: EventLog) -> Actors | None:
+def chosen_actors(given: Mapping[str, Any], recipe: Recipe, log: Log) -> Actors | None:
     """Who acts and who chooses: by a map, by a column of the log, or by the events that are choices."""
     name, choosing = given.get("actors"), frozenset(given.get("choosing", ()))
     if name in BUILT_IN and not Path(name).exists():
         return BUILT_IN[name]
-    if name is not None and not Path(name).exists() and name in log.events:
+    if name is not None and not Path(name).exists() and log.has(name):
         return actors_of_column(log, name, choosing)
     if name is not None:
         return read_actors(name, choosing or None)
@@ -216,6 +230,28 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
             raise WaypostError(f"a constant is given as NAME=VALUE, not {part!r}")
         constants[name.strip()] = value.strip()
     return constants
+
+
+def model_constants(model: str | None, constants: Mapping[str, Any], properties: Iterable[Any]) -> list[str]:
+    """Constants that are meant for the model, and not for a file of properties."""
+    from waypost.formats.properties import open_constants
+
+    files = [str(s) if Path(s).is_file() else str(s).rpartition(":")[0] for s in properties]
+    elsewhere = {name for file in files if file and Path(file).is_file() for name in open_constants(file)}
+    if model is not None and elsewhere & set(constants):
+        elsewhere -= open_constants(model)
+    return [f"{name}={value}" for name, value in constants.items() if name not in elsewhere]
+
+
+def asked_for(mdp: MDP, states: Sequence[str], groups: Iterable[str]) -> tuple[tuple[str, ...] | None, dict[str, str]]:
+    """States and groups of ``--state`` and ``--group NAME=EXPR``; None for all states, where no state is named."""
+    single, found = states_and_groups(mdp, states)
+    for text in groups:
+        name, equals, expression = text.partition("=")
+        if not equals or not name.strip() or not expression.strip():
+            raise WaypostError(f"a group is given as NAME=EXPRESSION, not {text!r}")
+        found[name.strip()] = expression.strip()
+    return (single if states else None), found
 
 
 def scopes_of(scope: str) -> tuple[Any, ...]:

@@ -9,11 +9,12 @@ from waypost.cli.source import learning_progress, load_strategy, names_case, sco
 from waypost.errors import WaypostError
 from waypost.importance import Explanation
 from waypost.learn import Prepared
-from waypost.logs.log import CASE, NEGATIVE, OUTCOME, POSITIVE, EventLog
+from waypost.logs import Log
+from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
+from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 
-EXAMPLES = 5
-BY_STATE = ("exact", "compare", "what_if", "without")  # options that speak of states
+BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial", "groups")  # they speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
@@ -24,12 +25,15 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
         raise WaypostError("a log is told by activity for good and bad cases: say which are good, --positive EVENT")
     if not known and not options["target"]:
         raise WaypostError(
-            f"say which cases are good: --positive EVENT (`waypost log {options['model']}` tells what is in the log, "
-            f"with candidates)"
+            f"say which cases are good: --positive EVENT (`waypost log {shown(options['model'] or '')}` tells what is "
+            f"in the log, with candidates)"
         )
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
-    if by == "auto" and any(options[name] for name in BY_STATE):
+    of_states = [name for name in BY_STATE if options.get(name)]
+    if by == "activity" and of_states:
+        raise WaypostError(f"--{of_states[0].replace('_', '-')} speaks of states; leave out --by activity")
+    if of_states:
         return False
     names = set(log_of(prepared).activities())
     return by == "activity" or not options["states"] or any(name in names for name in options["states"])
@@ -38,11 +42,11 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
 def has_outcome(prepared: Prepared) -> bool:
     """Whether cases are good or bad."""
     if prepared.log is not None:
-        return OUTCOME in prepared.log.events
+        return prepared.log.has(OUTCOME)
     return all(len(trace) > 1 and trace[-1][1] in (POSITIVE, NEGATIVE) for trace in prepared.traces)
 
 
-def log_of(prepared: Prepared) -> EventLog:
+def log_of(prepared: Prepared) -> Log:
     """Log that was made ready, or what traces say of it."""
     return prepared.log if prepared.log is not None else log_of_traces(prepared.traces)
 
@@ -53,6 +57,8 @@ def told_story(
     """Explanation of a log by activity, and what a page shows beside it."""
     from waypost.story import explain_log
 
+    if options["bootstrap"] and options["match"] == "history":
+        raise WaypostError("activities are found again by their names; --match history goes with --by state")
     tell(prepared.notes, quiet=options["quiet"])
     with learning_progress() as progress:
         learned = prepared.learn_fitting(progress)
@@ -72,7 +78,7 @@ def told_story(
     )
     if options["intervals"]:
         _write_intervals(found, options["intervals"])
-    return found, {"cases": example_cases(log_of(prepared))}
+    return found, {"cases": log_of(prepared).seen.example_cases()}
 
 
 def _write_intervals(found: Explanation, path: str) -> None:
@@ -84,18 +90,6 @@ def _write_intervals(found: Explanation, path: str) -> None:
         name = score.name.replace('"', '""')
         lines += [f'"{name}",{part},{low},{high}' for part, (low, high) in score.intervals.items()]
     write_text(path, "\n".join(lines) + "\n")
-
-
-def example_cases(log: EventLog) -> dict[str, list[str]]:
-    """First cases that have each activity, by the names they have in the log."""
-    found: dict[str, list[str]] = {}
-    cases = log.events[CASE].map(str).to_numpy()[log.first_event[:-1]].tolist()
-    for case, names in zip(cases, log.sequences(), strict=True):
-        for name in dict.fromkeys(names):
-            examples = found.setdefault(name, [])
-            if len(examples) < EXAMPLES:
-                examples.append(case)
-    return found
 
 
 def show_segments(prepared: Prepared | None, attribute: str) -> None:

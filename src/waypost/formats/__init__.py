@@ -115,7 +115,7 @@ def write_mdp(mdp: MDP, path: str | Path) -> None:
 def _recognised(path: Path) -> tuple[Format, str | bytes]:
     """Format of a file, and its content: text if it is text."""
     raw = read_bytes(path)
-    if not raw.strip():
+    if not raw or raw.isspace():
         raise FormatError(f"{path.name} is empty")
     if umb.is_umb(raw[:512]):
         return umb.FORMAT, raw

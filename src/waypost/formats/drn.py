@@ -40,14 +40,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import FormatError
-from waypost.formats.kinds import check_kind
-from waypost.formats.lexical import distinct_actions, fraction, least_of, read_text, whole
+from waypost.errors import FormatError, ModelError
+from waypost.formats.kinds import check_kind, with_intervals
+from waypost.formats.lexical import distinct_actions, distinct_codes, fraction, least_of, read_text, whole
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.writing import write_text
 from waypost.model import MDP
 
+LARGE = 1_000_000  # characters from which machine code reads
+_MODEL = re.compile(r"^@model[ \t\r]*$", re.MULTILINE)
 _PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
 _REWARD = re.compile(r"\s*\[[^\]]*\]\s*$")
 _WORD = re.compile(r'"(?:[^"\\]|\\.)*"|\[[^\]]*\]|\S+')
@@ -62,6 +64,8 @@ def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
     >>> again.states == loan().states, again.actions == loan().actions
     (True, True)
     """
+    if len(text) >= LARGE and not exact and (quick := _quickly(text, initial)) is not None:
+        return quick
     lines = iter(text.splitlines())
     n_states, n_choices, counts = _header(lines)
     parts = _Parts()
@@ -69,14 +73,105 @@ def loads(text: str, *, exact: bool = False, initial: str | None = None) -> MDP:
         parts.read(lines)
     except (json.JSONDecodeError, IndexError) as error:
         raise FormatError(f"state {len(parts.states) - 1} cannot be read: {error}") from None
-    for kind, announced, found in (("states", n_states, parts.states), ("choices", n_choices, parts.actions)):
-        if announced is not None and announced != len(found):
-            raise FormatError(f"the file announces {announced} {kind} and has {len(found)}; it may be cut off")
+    _check_sizes(n_states, n_choices, len(parts.states), len(parts.actions))
     if not parts.initial and initial is None:
         raise FormatError("the model has 0 initial states; mark one with 'init'")
     if parts.owners and parts.owners[0] < 0:
         raise FormatError("an action stands before the first state")
     return begun(parts.mdp(exact=exact, counts=counts), parts.initial, initial=initial)
+
+
+def _check_sizes(n_states: int | None, n_choices: int | None, states: int, choices: int) -> None:
+    for kind, announced, found in (("states", n_states, states), ("choices", n_choices, choices)):
+        if announced is not None and announced != found:
+            raise FormatError(f"the file announces {announced} {kind} and has {found}; it may be cut off")
+
+
+def _quickly(text: str, initial: str | None) -> MDP | None:
+    """Read a large model with `formats.drn_scanner`; None where something is out of the ordinary."""
+    from waypost.formats.drn_scanner import grouped, scan, slow_numbers
+
+    begins = _MODEL.search(text)
+    if begins is None:
+        return None
+    head = text[: begins.end()]
+    n_states, n_choices, counts = _header(iter(head.splitlines()))
+    data = np.frombuffer(text.encode(), np.uint8)
+    found = scan(data, len(head.encode()))
+    if found is None or counts or not len(found.names) or not len(found.actions):
+        return None
+    slow = slow_numbers(found)
+    texts = [data[a:b].tobytes().decode() for a, b in found.value[slow].tolist()]
+    numbers = _read_in_one_go(" ".join(texts)) if texts else np.empty(0)
+    if len(numbers) != len(texts) or any("/" in one for one in texts):
+        return None
+    for k in np.flatnonzero(numbers == 0).tolist():
+        numbers[k] = least_of(texts[k])
+    found.probability[slow] = numbers
+    tails, actions = grouped(data, found.tails), grouped(data, found.actions)
+    if tails is None or actions is None:
+        return None
+    _check_sizes(n_states, n_choices, len(found.names), len(found.actions))
+    labels = _labels(*tails)
+    initials = np.flatnonzero(labels.pop("init", np.zeros(0, bool))).tolist()
+    if not initials and initial is None:
+        return None
+    owned = np.bincount(found.owner, minlength=len(found.names))
+    first_choice = np.concatenate([[0], np.cumsum(owned)])
+    mdp = MDP.from_triplets(
+        None,
+        found.successor,
+        found.probability,
+        first_choice=first_choice,
+        pointer=found.first_entry,
+        states=_names(text, data, found.names),
+        actions=distinct_codes(first_choice, actions[0], [_action(word.decode()) for word in actions[1]]),
+        initial=initials[0] if initials else 0,
+        labels=labels,
+    )
+    return begun(mdp, initials, initial=initial)
+
+
+def _labels(number: NDArray[np.int64], tails: list[bytes]) -> dict[str, NDArray[np.bool_]]:
+    """(S,) where each label holds, `init` among them, from what stands behind the numbers of the states."""
+    holding: dict[str, list[int]] = {}
+    for k, tail in enumerate(tails):
+        for label, plain in _words(tail.decode()):
+            holding.setdefault(label if plain or label != "init" else '"init"', []).append(k)
+    masks = {}
+    for label, members in holding.items():
+        mask = np.zeros(len(tails), bool)
+        mask[members] = True
+        masks[label] = mask[number]
+    return masks
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    """Labels of a state, and whether each is written without quotes."""
+    for word in _WORD.findall(text):
+        if word[0] not in "[!":  # rewards and exit rates
+            yield (str(json.loads(word)), False) if word[0] == '"' else (word, True)
+
+
+def _names(text: str, data: NDArray[np.uint8], places: NDArray[np.int64]) -> list[str]:
+    """Names of the states: the comments behind them, else their numbers."""
+    start, end = places[:, 0].tolist(), places[:, 1].tolist()
+    if text.isascii():
+        found = [text[a:b] for a, b in zip(start, end, strict=True)]
+    else:
+        found = [data[a:b].tobytes().decode() for a, b in zip(start, end, strict=True)]
+    for s in np.flatnonzero(places[:, 3]).tolist():
+        found[s] = str(s) if start[s] < 0 else _told(found[s])
+    hashes = np.sort(places[:, 2])
+    plain = not places[:, 3].any() and bool((hashes[1:] != hashes[:-1]).all())  # then no name comes twice
+    return found if plain else _unique(found)
+
+
+def _told(inner: str) -> str:
+    """Name as it is meant, from what stands in a comment."""
+    if inner.startswith('"'):
+        return str(json.loads(inner))
+    return _BETWEEN.sub(", ", inner) if "\t" in inner else inner
 
 
 def read(path: Path | str, *, exact: bool = False, initial: str | None = None) -> MDP:
@@ -93,7 +188,8 @@ def dumps(mdp: MDP) -> str:
     """Write a model as DRN text; a model with exact probabilities keeps them as fractions."""
     kind = "rational" if mdp.exact is not None else "double"
     out = [] if mdp.counts is None else [f"//counts {' '.join(map(str, row))}" for row in _rows(mdp)]
-    out += ["@type: MDP", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
+    chain = mdp.n_choices == mdp.n_states
+    out += [f"@type: {'DTMC' if chain else 'MDP'}", f"@value_type: {kind}", "@parameters", "", "@reward_models", ""]
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
@@ -133,6 +229,8 @@ def _header(lines: Iterator[str]) -> tuple[int | None, int | None, list[int]]:
             if kind not in ("MDP", "DTMC"):
                 check_kind(kind, "the model")
                 raise FormatError(f"the model is of type {kind!r}; from DRN only MDP and DTMC can be read, use UMB")
+        elif word.startswith("@value_type") and "interval" in word:
+            raise ModelError(with_intervals("the model"))
         elif word in ("@nr_states", "@nr_choices"):
             announced[word] = whole(next(lines, "").strip(), word)
         elif word == "@parameters" and next(lines, "").strip():
@@ -180,26 +278,18 @@ class _Parts:
         self.states.append(number)
         if text == number:
             return
-        words = _WORD.findall(text)
+        words = text.split(None, 1)
         if not words or words[0] != number:
             raise FormatError(f"expected state {s}, found {text[:40]!r}; states must be numbered through")
-        for word in words[1:]:
-            if word[0] in "[!":
-                continue  # rewards and exit rates
-            label = str(json.loads(word)) if word[0] == '"' else word
-            if word == "init":
+        for label, plain in _words(words[1]):
+            if label == "init" and plain:
                 self.initial.append(s)
             else:
                 self.labels.setdefault(label, []).append(s)
 
     def _name(self, text: str) -> None:
         if self.states and text.endswith("]"):
-            inner = text[:-1]
-            if inner.startswith('"'):
-                inner = json.loads(inner)
-            elif "\t" in inner:
-                inner = _BETWEEN.sub(", ", inner)
-            self.states[-1] = inner
+            self.states[-1] = _told(text[:-1])
 
     def mdp(self, *, exact: bool, counts: list[int]) -> MDP:
         """Put the parts together."""

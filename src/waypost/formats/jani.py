@@ -1,4 +1,4 @@
-"""JANI, the exchange language of model checkers: built by Storm; its expressions are written as PRISM's."""
+"""JANI, the exchange language of model checkers: built by Storm; expressions and properties written as PRISM's."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ _INFIX = {
 _CALLED = {"%": "mod", "min": "min", "max": "max", "pow": "pow", "log": "log"}
 _OF_ONE = {"floor": "floor", "ceil": "ceil", "trc": "floor"}
 DEEPEST = 200
+REFUSED = {"G": "globally (G)", "X": "next (X)", "W": "weak until (W)", "R": "release (R)"}
+
+
+class NotOurs(Exception):  # noqa: N818
+    """A formula of a kind that we do not answer; the message is its name."""
 
 
 def read(
@@ -133,6 +138,43 @@ def expression_text(expression: Any, labels: Collection[str] = (), depth: int = 
     if operator in _OF_ONE:
         return f"{_OF_ONE[operator]}({inner('exp')})"
     raise FormatError(f"a JANI expression has {str(operator or expression)[:40]!r}, which we do not read")
+
+
+def property_text(given: Any, labels: Collection[str]) -> str:
+    """Write a property as PRISM would.
+
+    >>> property_text({"op": "Pmin", "exp": {"op": "F", "exp": {"op": "=", "left": "x", "right": 2}}}, ())
+    'Pmin=? [ F (x = 2) ]'
+    """
+    formula = given.get("values", given) if isinstance(given, dict) and given.get("op") == "filter" else given
+    if not isinstance(formula, dict):
+        raise NotOurs("something that is no probability (P)")
+    asks = "=?"
+    signs = {"≥": ">=", ">": ">", "≤": "<=", "<": "<"}
+    if formula.get("op") in signs and isinstance(formula.get("left"), dict):
+        asks = f"{signs[formula['op']]}{expression_text(formula.get('right'))}"
+        formula = formula["left"]
+    operator = str(formula.get("op"))
+    if operator in ("Emax", "Emin", "Smax", "Smin", "∀", "∃"):
+        names = {"E": "expected rewards (E)", "S": "the long run (S)"}
+        raise NotOurs(names.get(operator[0], "CTL (∀, ∃)"))
+    path = formula.get("exp")
+    if operator not in ("Pmax", "Pmin") or not isinstance(path, dict):
+        raise NotOurs("something that is no probability (P)")
+    kind = str(path.get("op"))
+    if kind not in ("F", "U"):
+        raise NotOurs(REFUSED.get(kind, f"a formula of kind {kind[:20]!r}"))
+    if "time-bounds" in path or "reward-bounds" in path:
+        raise NotOurs("a bound on time or rewards")
+    bounds = path.get("step-bounds") or {}
+    if "lower" in bounds:
+        raise NotOurs("a lower bound on the steps")
+    sign = "<" if bounds.get("upper-exclusive") else "<="
+    bound = f"{sign}({expression_text(bounds['upper'])})" if "upper" in bounds else ""
+    if kind == "F":
+        return f"{operator}{asks} [ F{bound} {expression_text(path.get('exp'), labels)} ]"
+    left, right = (expression_text(path.get(side), labels) for side in ("left", "right"))
+    return f"{operator}{asks} [ {left} U{bound} {right} ]"
 
 
 FORMAT = Format(

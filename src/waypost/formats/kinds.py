@@ -26,6 +26,14 @@ def timed(name: str) -> str:
     return f"{name} is a timed automaton (PTA), whose states are uncountable; translate its clocks to digital ones"
 
 
+def with_intervals(name: str) -> str:
+    """Say why a model with intervals for probabilities is refused."""
+    return (
+        f"{name} has intervals for probabilities, so it stands for many models, and a strategy that remembers is no "
+        "strategy of one of them; give each transition one probability"
+    )
+
+
 def note_jumps(name: str, kind: str) -> None:
     """Say that a continuous-time model is read by the jumps it makes."""
     warnings.warn(

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from waypost.errors import FormatError
-from waypost.formats.kinds import check_kind
+from waypost.errors import FormatError, ModelError
+from waypost.formats.kinds import check_kind, with_intervals
 from waypost.formats.lexical import read_text
 from waypost.formats.prism_flat import loads_flat
 from waypost.formats.prism_writer import dumps, with_kept_names
@@ -25,9 +25,12 @@ _KINDS = {
     "stochastic": "CTMC",
     **{kind: kind.upper() for kind in "mdp dtmc ctmc pta popta pomdp ctmdp ma smg csg".split()},  # noqa: SIM905
 }
+_BLANK = re.compile(r"(?:\s|//[^\n]*)*")
+_EXPLICIT = re.compile(r"(?:mdp|dtmc)\s*\n\s*\d")  # transitions, state by state
 _START = re.compile(rf"(?:{'|'.join(_KINDS)}|module|const|global|formula|label|rewards)\b")
 _KIND = re.compile(rf"(?:^|;)\s*({'|'.join(_KINDS)})\b", re.MULTILINE)
 _CONSTANT = re.compile(r"\bconst\s+(?:(?:int|double|bool|rate|prob)\s+)?(\w+)\s*(?:=\s*([^;]+?)\s*)?;")
+_INTERVAL = re.compile(r"(?:->|\+)\s*\[[^\[\],]*,[^\[\],]*\]\s*:")
 _FORMULA = re.compile(r"\bformula\s+(\w+)\s*=\s*([^;]+?)\s*;")
 
 __all__ = ["FORMAT", "definitions_of", "dumps", "loads", "read", "write"]
@@ -61,6 +64,8 @@ def read(
     plain = COMMENT.sub("", text)
     kind = _KIND.search(plain)
     check_kind(_KINDS[kind[1]] if kind else "MDP", path.name)
+    if _INTERVAL.search(plain):
+        raise ModelError(with_intervals(path.name))
     flat = None if constants else loads_flat(text, exact=exact)
     if flat is not None:
         return flat if initial is None else beginning_in(flat, initial)
@@ -96,9 +101,19 @@ def definitions_of(text: str, constants: Mapping[str, Any]) -> dict[str, str]:
     return found | {name: f"{' '.join(value.split())}" for name, value in _FORMULA.findall(text)}
 
 
+def open_constants(text: str) -> set[str]:
+    """Names of the constants that a program or a properties file leaves open.
+
+    >>> open_constants("const int N; const K=2*N;")
+    {'N'}
+    """
+    return {name for name, value in _CONSTANT.findall(text) if not value}
+
+
 def _recognises(_raw: bytes, text: str, _path: Path) -> bool:
-    start = re.sub(r"\A(?:\s|//[^\n]*)*", "", text)
-    return _START.match(start) is not None and not re.match(r"(?:mdp|dtmc)\s*\n\s*\d", start)
+    blank = _BLANK.match(text)
+    start = blank.end() if blank else 0
+    return _START.match(text, start) is not None and not _EXPLICIT.match(text, start)
 
 
 FORMAT = Format(

@@ -49,7 +49,7 @@ def dumps(mdp: MDP) -> str:
     //@ state 0 "s 0"
     //@ state 1 "won"
     //@ action go_ "go!"
-    mdp
+    dtmc
     module model
       state : [0..1] init 0;
       [go_] state=0 -> 0.1 : (state'=0) + 0.9 : (state'=1);
@@ -85,7 +85,8 @@ def dumps(mdp: MDP) -> str:
     for name, mask in mdp.labels.items():
         held = " | ".join(f"({guards[s]})" for s in np.flatnonzero(mask).tolist())
         named.append(f'label "{labels[name]}" = {held or "false"};')
-    return "\n".join([*kept, "mdp", "module model", *declared, *written, "endmodule", *named]) + "\n"
+    kind = "dtmc" if mdp.n_choices == mdp.n_states else "mdp"
+    return "\n".join([*kept, kind, "module model", *declared, *written, "endmodule", *named]) + "\n"
 
 
 def _commands(mdp: MDP, guards: Sequence[str], updates: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -12,25 +12,31 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from waypost.errors import FormatError, ModelError, unknown_name
-from waypost.formats import jani
-from waypost.formats.jani import expression_text, labels_of, parsed
+from waypost.errors import FormatError, ModelError, NameUnknownError, unknown_name
+from waypost.formats import jani, prism
+from waypost.formats.conditions import in_either_order
+from waypost.formats.jani import REFUSED, NotOurs, labels_of, parsed, property_text
 from waypost.formats.lexical import read_text
 from waypost.formats.prism import COMMENT, definitions_of
+from waypost.graph import Graph, reachable
 from waypost.model import MDP, Target
 from waypost.model.expressions import number_of
 from waypost.model.steps import within
+from waypost.solve import reachability
 
 Optimum = Literal["max", "min"]
+ENDINGS = (".props", ".pctl", ".prctl", ".csl")  # of files with properties
 
 _NAMED = re.compile(r'\s*"([^"]*)"\s*:(?!=)\s*(.*)\Z', re.DOTALL)
 _ASKED = re.compile(r"P\s*(max|min)?\s*(=\s*\?|[<>]=?\s*[^\[]+?)\s*\[(.*)\]\s*\Z", re.DOTALL)
@@ -39,12 +45,6 @@ _DECLARED = re.compile(r'\b(?:const|formula)\b[^;]*;|\blabel\s*"[^"]*"\s*=[^;]*;
 _QUOTED = re.compile(r'"([^"]*)"(\s*:(?!=))?')  # a label, or the name of a property
 _BOUND = re.compile(r"\s*(<=|<)\s*(\d+|[A-Za-z_]\w*|\([^()]*\))")
 _SCANNED = re.compile(r'"[^"]*"|\|\||[()\[\]{}]|\b[A-Za-z_]\w*\b|\S')
-_REFUSED = {
-    "G": "globally (G)",
-    "X": "next (X)",
-    "W": "weak until (W)",
-    "R": "release (R)",
-}
 _OTHER = {
     "R": "expected rewards (R)",
     "S": "the long run (S)",
@@ -100,7 +100,9 @@ def asked(mdp: MDP, question: Property) -> Asked:
     """
     mdp = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
     if question.given is not None:
-        _check_order(mdp, question)
+        if counts_later(mdp, question):
+            parts = mdp.where(question.target), mdp.where(question.given)
+            mdp = in_either_order(mdp, *parts, question.optimum, names=(question.target, question.given))
         return Asked(mdp, question.given, question.target)
     if question.avoid is not None:
         target = mdp.where(question.target)
@@ -108,6 +110,73 @@ def asked(mdp: MDP, question: Property) -> Asked:
     if question.within is not None:
         mdp = within(mdp.absorbing(mdp.where(question.target)), question.within)
     return Asked(mdp, question.target)
+
+
+def counts_later(mdp: MDP, question: Property) -> bool:
+    """Whether a conditional property also counts what comes after its condition.
+
+    Then `asked` gives a model for its optimum only: the other bound there is no answer to anything.
+
+    >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {"go": "c"}, "c": {}}, initial="a")
+    >>> [counts_later(mdp, parse_property(f'Pmax=? [ F {x} || F {y} ]')) for x, y in (('"b"', '"c"'), ('"c"', '"b"'))]
+    [False, True]
+    """
+    seen = mdp.where(str(question.given))
+    return bool((reachable(Graph.of(mdp), seen) & mdp.where(question.target) & ~seen).any())
+
+
+def answer(mdp: MDP, question: Property, *, exact: bool = False) -> Any:
+    """Probability that an unconditional property asks for, from the initial state; a Fraction in exact mode.
+
+    >>> mdp = MDP.from_dict({"a": {"try": {"b": 0.5, "c": 0.5}}, "b": {}, "c": {}}, initial="a")
+    >>> answer(mdp, parse_property('Pmax=? [ !"c" U "b" ]'))
+    0.5
+    """
+    known = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
+    if not _holds(known, question.target).any():
+        return Fraction(0) if exact else 0.0
+    model, target, _ = asked(mdp, question)
+    if not _holds(model, question.target).any():  # not within so many steps
+        return Fraction(0) if exact else 0.0
+    found = reachability(model, target=target, optimum=question.optimum, exact=exact)[model.initial]
+    return found if exact else float(found)
+
+
+def holds(question: Property, value: Any) -> bool | None:
+    """Whether a value keeps to the threshold of a property; None where the property has none.
+
+    >>> holds(parse_property('P>=0.5 [ F "goal" ]'), 0.25)
+    False
+    """
+    if question.threshold is None:
+        return None
+    sign, bound = re.fullmatch(r"([<>]=?)(.*)", question.threshold).groups()  # type: ignore[union-attr]
+    limit = number_of(bound, question.definitions)
+    compare = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[sign]
+    return bool(compare(value, Fraction(repr(limit)) if isinstance(value, Fraction) else limit))
+
+
+def properties_files(model: Path | str) -> tuple[Path, ...]:
+    """Files with properties of a model: itself where it is JANI; beside ``a.2.prism``, ``a.2.props`` or ``a.props``."""
+    path = Path(model)
+    if path.suffix == ".jani":
+        return (path,)
+    stem = path.stem
+    while stem:
+        found = tuple(file for ending in ENDINGS if (file := path.with_name(stem + ending)).is_file())
+        if found:
+            return found
+        stem = stem.rpartition(".")[0]
+    return ()
+
+
+def open_constants(path: Path | str) -> set[str]:
+    """Names of the constants that a PRISM or JANI file, of a model or of properties, leaves open."""
+    text = read_text(Path(path))
+    if text.lstrip().startswith("{"):
+        constants = parsed(text, Path(path).name).get("constants") or []
+        return {str(c.get("name")) for c in constants if isinstance(c, dict) and c.get("value") is None}
+    return prism.open_constants(COMMENT.sub("", text))
 
 
 def _holds(mdp: MDP, expression: str) -> Any:
@@ -118,43 +187,31 @@ def _holds(mdp: MDP, expression: str) -> Any:
         return np.zeros(mdp.n_states, bool)
 
 
-def _check_order(mdp: MDP, question: Property) -> None:
-    """Importance looks at what is passed before the target; refuse a question in which it would matter afterwards."""
-    seen = mdp.where(str(question.given))
-    wanted = mdp.where(question.target) & ~seen
-    waiting = np.flatnonzero(seen).tolist()
-    reached = np.zeros(mdp.n_states, bool)
-    while waiting:
-        for s in mdp.successors(state=waiting.pop()).tolist():
-            if not reached[s]:
-                reached[s] = True
-                waiting.append(s)
-    if (reached & wanted).any():
-        state = mdp.states[int(np.flatnonzero(reached & wanted)[0])]
-        raise ModelError(
-            f"{question.text!r} also counts what comes after its condition (such as {state!r}), and importance only "
-            "what comes before; make the condition absorbing"
-        )
-
-
 def find_property(source: str, *, constants: Mapping[str, Any] | None = None) -> Property:
     """Find a property given as ``FILE``, ``FILE:NAME`` or as text.
 
     >>> find_property('Pmin=? [ F "goal" ]').optimum
     'min'
     """
+    found = listed_properties(source, constants=constants)
+    if len(found) != 1:
+        names = ", ".join(p.name for p in found) or "none"
+        raise FormatError(f"{Path(source).name} has {len(found)} properties; choose one as {source}:NAME ({names})")
+    return _supported(found[0])
+
+
+def listed_properties(source: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Property | Unsupported, ...]:
+    """All properties of a ``FILE``, the one of ``FILE:NAME``, or the one that a text is."""
     path, colon, name = source.rpartition(":")
     if _ASKED.search(source) or (not Path(source).exists() and not (colon and Path(path).exists())):
-        return parse_property(source, definitions=_texts(constants or {}))
-    file, wanted = (source, None) if Path(source).exists() else (path, name)
-    found = read_properties(file, constants=constants)
-    if wanted is None and len(found) != 1:
-        names = ", ".join(p.name for p in found) or "none"
-        raise FormatError(f"{Path(file).name} has {len(found)} properties; choose one as {file}:NAME ({names})")
-    chosen = next((p for p in found if wanted in (None, p.name)), None)
-    if chosen is None:
-        raise unknown_name("property", str(wanted), [p.name for p in found], Path(file).name)
-    return _supported(chosen)
+        return (_read(source, _texts(constants or {})),)
+    if Path(source).exists():
+        return read_properties(source, constants=constants)
+    known = read_properties(path, constants=constants)
+    found = tuple(p for p in known if p.name == name)[:1]
+    if not found:
+        raise unknown_name("property", name, [p.name for p in known], Path(path).name)
+    return found
 
 
 def read_properties(
@@ -235,7 +292,7 @@ def _read(statement: str, definitions: Mapping[str, str]) -> Property | Unsuppor
     least = optimum == "min" or (optimum is None and asks[0] == ">")
     try:
         parts = _path(path, definitions)
-    except _NotOurs as refusal:
+    except NotOurs as refusal:
         return Unsupported(name, text, str(refusal))
     return Property(
         name,
@@ -247,10 +304,6 @@ def _read(statement: str, definitions: Mapping[str, str]) -> Property | Unsuppor
     )
 
 
-class _NotOurs(Exception):  # noqa: N818
-    """A formula of a kind that we do not answer; the message is its name."""
-
-
 def _path(path: str, definitions: Mapping[str, str]) -> dict[str, Any]:
     """Take a path formula apart."""
     marks = list(_marks(path))
@@ -258,17 +311,17 @@ def _path(path: str, definitions: Mapping[str, str]) -> dict[str, Any]:
     if both:
         left, right = (_path(part, definitions) for part in (path[: both[0][0]], path[both[0][1] :]))
         if any(part["avoid"] is not None or part["within"] is not None for part in (left, right)):
-            raise _NotOurs("a condition that is more than reachability")
+            raise NotOurs("a condition that is more than reachability")
         return {**left, "given": right["target"]}
     for word, _, _ in marks:
-        if word in _REFUSED:
-            raise _NotOurs(_REFUSED[word])
+        if word in REFUSED:
+            raise NotOurs(REFUSED[word])
     if len(marks) != 1:
-        raise _NotOurs("a formula of several temporal operators (LTL)" if marks else "a state formula without F or U")
+        raise NotOurs("a formula of several temporal operators (LTL)" if marks else "a state formula without F or U")
     word, start, end = marks[0]
     before, after = path[:start].strip(), path[end:]
     if (word == "F") != (not before):
-        raise _NotOurs("a formula that is neither F nor U")
+        raise NotOurs("a formula that is neither F nor U")
     steps, after = _bound(after, definitions)
     avoid = None if word == "F" or before == "true" else _negated(before)
     return {"target": after.strip(), "avoid": avoid, "within": steps}
@@ -283,21 +336,24 @@ def _marks(path: str) -> Iterator[tuple[str, int, int]]:
             depth += 1
         elif word in ")]}":
             depth -= 1
-        elif word in ("F", "U", "||", *_REFUSED):
+        elif word in ("F", "U", "||", *REFUSED):
             if depth:
-                raise _NotOurs("a formula inside another")
+                raise NotOurs("a formula inside another")
             yield word, match.start(), match.end()
         elif word in ("P", "Pmax", "Pmin", "Rmax", "Rmin", "S"):
-            raise _NotOurs("a formula inside another")
+            raise NotOurs("a formula inside another")
 
 
 def _bound(text: str, definitions: Mapping[str, str]) -> tuple[int | None, str]:
     if re.match(r"\s*(?:>|\[|=)", text):
-        raise _NotOurs("a lower bound on the steps")
+        raise NotOurs("a lower bound on the steps")
     bound = _BOUND.match(text)
     if bound is None:
         return None, text
-    steps = number_of(bound[2], definitions)
+    try:
+        steps = number_of(bound[2], definitions)
+    except NameUnknownError:
+        raise NotOurs(f"a number of steps that is not given ({bound[2]})") from None
     if steps != int(steps) or steps < 0:
         raise FormatError(f"{bound[0].strip()!r} is no number of steps")
     return int(steps) - (bound[1] == "<"), text[bound.end() :]
@@ -313,41 +369,8 @@ def _from_jani(given: Any, document: Mapping[str, Any], constants: Mapping[str, 
     labels, definitions = labels_of(document), jani.definitions_of(document, constants)
     inner = given.get("expression") if isinstance(given, dict) else None
     try:
-        text = _jani_text(inner, labels)
+        text = property_text(inner, labels)
         found = _read(text, definitions)
-    except _NotOurs as refusal:
+    except NotOurs as refusal:
         return Unsupported(name, name, str(refusal))
     return replace(found, name=name)
-
-
-def _jani_text(given: Any, labels: set[str]) -> str:
-    """Write a JANI property as PRISM would."""
-    formula = given.get("values", given) if isinstance(given, dict) and given.get("op") == "filter" else given
-    if not isinstance(formula, dict):
-        raise _NotOurs("something that is no probability (P)")
-    asks = "=?"
-    signs = {"≥": ">=", ">": ">", "≤": "<=", "<": "<"}
-    if formula.get("op") in signs and isinstance(formula.get("left"), dict):
-        asks = f"{signs[formula['op']]}{expression_text(formula.get('right'))}"
-        formula = formula["left"]
-    operator = str(formula.get("op"))
-    if operator in ("Emax", "Emin", "Smax", "Smin", "∀", "∃"):
-        names = {"E": "expected rewards (E)", "S": "the long run (S)"}
-        raise _NotOurs(names.get(operator[0], "CTL (∀, ∃)"))
-    path = formula.get("exp")
-    if operator not in ("Pmax", "Pmin") or not isinstance(path, dict):
-        raise _NotOurs("something that is no probability (P)")
-    kind = str(path.get("op"))
-    if kind not in ("F", "U"):
-        raise _NotOurs(_REFUSED.get(kind, f"a formula of kind {kind[:20]!r}"))
-    if "time-bounds" in path or "reward-bounds" in path:
-        raise _NotOurs("a bound on time or rewards")
-    bounds = path.get("step-bounds") or {}
-    if "lower" in bounds:
-        raise _NotOurs("a lower bound on the steps")
-    sign = "<" if bounds.get("upper-exclusive") else "<="
-    bound = f"{sign}({expression_text(bounds['upper'])})" if "upper" in bounds else ""
-    if kind == "F":
-        return f"{operator}{asks} [ F{bound} {expression_text(path.get('exp'), labels)} ]"
-    left, right = (expression_text(path.get(side), labels) for side in ("left", "right"))
-    return f"{operator}{asks} [ {left} U{bound} {right} ]"

@@ -65,6 +65,8 @@ def stopping(program: Any, target: Sequence[str], avoid: Sequence[str]) -> list[
         else {x.name: str(program.get_label_expression(x.name)) for x in program.labels}
     )
 
+    known = {*labels, *(variable.name for variable in getattr(program, "global_variables", ()))}
+
     def spelled(part: str) -> str:
         if part in labels:
             return labels[part]
@@ -77,7 +79,7 @@ def stopping(program: Any, target: Sequence[str], avoid: Sequence[str]) -> list[
 
     before = f"!({either(avoid)}) U" if avoid else "F"
     texts = [f"Pmax=? [ {before} ({either(target)}) ]"]
-    if len(target) == 1 and not avoid:
+    if len(target) == 1 and not avoid and target[0] in known:
         texts.append(f'Pmax=? [ F "{target[0]}" ]')
     for text in texts:
         try:

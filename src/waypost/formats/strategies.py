@@ -119,7 +119,10 @@ def prism_strategy(strategy: Strategy) -> str:
 
 def _memoryless(strategy: Strategy) -> NDArray[np.float64]:
     if strategy.memory != 1:
-        raise StrategyError("this strategy has memory, which only our JSON can write (write_strategy)")
+        raise StrategyError(
+            "this strategy has memory, which only our JSON can write (write_strategy); model.on_product gives one "
+            "without, for the product with the memory"
+        )
     return strategy.modes[0]
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from waypost.errors import FormatError
 
 BLOCK = 512
+SMALL = 2**20  # bytes up to which a file is a copy
 
 
-def tar_members(content: bytes, name: str) -> dict[str, bytes]:
-    """Give the regular files of an archive by path.
+def tar_members(content: bytes, name: str) -> dict[str, bytes | memoryview]:
+    """Give the regular files of an archive by path; large ones as a view, which copies nothing.
 
     >>> import io, tarfile
     >>> buffer = io.BytesIO()
@@ -23,7 +24,8 @@ def tar_members(content: bytes, name: str) -> dict[str, bytes]:
     >>> tar_members(buffer.getvalue(), "model.umb")
     {'a.bin': b'hi'}
     """
-    files: dict[str, bytes] = {}
+    files: dict[str, bytes | memoryview] = {}
+    view = memoryview(content)
     position, long_name = 0, None
     while position + BLOCK <= len(content):
         header = content[position : position + BLOCK]
@@ -32,7 +34,9 @@ def tar_members(content: bytes, name: str) -> dict[str, bytes]:
         if header[257:262] != b"ustar":
             raise FormatError(f"{name} is no tar archive (at byte {position})")
         size = _octal(header[124:136], name)
-        body = content[position + BLOCK : position + BLOCK + size]
+        body: bytes | memoryview = view[position + BLOCK : position + BLOCK + size]
+        if size <= SMALL or header[156:157] not in (b"0", b"\0"):
+            body = bytes(body)
         if len(body) != size:
             raise FormatError(f"{name} is cut off: a file in it should have {size} bytes, {len(body)} are left")
         kind = header[156:157]
@@ -40,7 +44,7 @@ def tar_members(content: bytes, name: str) -> dict[str, bytes]:
             prefix, short = _text(header[345:500]), _text(header[:100])
             path = long_name or (f"{prefix}/{short}" if prefix else short)
             files[path.removeprefix("./").lstrip("/")] = body
-        long_name = _long_name(kind, body)
+        long_name = _long_name(kind, body) if isinstance(body, bytes) else None
         position += BLOCK + -(-size // BLOCK) * BLOCK
     raise FormatError(f"{name} is cut off: the end of the archive is missing")
 

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
-from waypost.formats.kinds import game, note_jumps, partially_observable
-from waypost.formats.lexical import distinct_actions
+from waypost.formats.kinds import game, note_jumps, partially_observable, with_intervals
+from waypost.formats.lexical import distinct_codes
 from waypost.formats.reading import read_bytes, too_large, unpacked_limit
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
@@ -51,7 +51,7 @@ __all__ = ["FORMAT", "Archive", "dumps", "is_umb", "loads", "read", "write"]
 GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
 SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
-Files = Mapping[str, bytes]
+Files = Mapping[str, bytes | memoryview]
 
 
 def is_umb(start: bytes) -> bool:
@@ -102,7 +102,7 @@ class Archive:
         self.files = files
         self.name = name
         try:
-            self.index = json.loads(files.get("index.json", b"null"))
+            self.index = json.loads(bytes(files.get("index.json", b"null")))
         except (ValueError, RecursionError):
             raise self.wrong("its index.json is not JSON") from None
         system = self._map(self.index, "index.json").get("transition-system")
@@ -148,7 +148,7 @@ class Archive:
         found = self.array(file, "<u8", rows + 1)
         if found[0] != 0 or found[-1] != total or (found[1:] < found[:-1]).any():
             raise self.wrong(f"{file} does not rise from 0 to {total}")
-        return found.astype(np.int64)
+        return found.view(np.int64)  # none is negative: they rise to the total
 
     def bits(self, file: str, length: int) -> NDArray[np.bool_]:
         """Read a bit set; an absent one is empty."""
@@ -161,7 +161,7 @@ class Archive:
         """Read a table of texts."""
         if f"{folder}/string-mapping.bin" not in self.files:
             return None
-        text = self.files.get(f"{folder}/strings.bin", b"")
+        text = bytes(self.files.get(f"{folder}/strings.bin", b""))
         rows = len(self.files[f"{folder}/string-mapping.bin"]) // 8 - 1
         ends = self.pointer(f"{folder}/string-mapping.bin", max(rows, 0), len(text)).tolist()
         try:
@@ -169,17 +169,17 @@ class Archive:
         except UnicodeDecodeError:
             raise self.wrong(f"{folder}/strings.bin is not UTF-8 text") from None
 
-    def picked(self, folder: str, dtype: str, length: int) -> list[str] | None:
-        """Read one text per entry, by number in a table of texts; without a table, the numbers themselves."""
+    def picked(self, folder: str, dtype: str, length: int) -> tuple[NDArray[Any], list[str]]:
+        """Read one text per entry, as numbers in a table of texts; without a table, there is one empty text."""
         table = self.strings(folder)
         numbers: NDArray[Any] = np.zeros(length, np.int64)
         if f"{folder}/values.bin" in self.files:
             numbers = self.array(f"{folder}/values.bin", dtype, length)
         if table is None:
-            return None
+            return np.zeros(length, np.int64), [""]
         if len(numbers) and int(numbers.max()) >= max(len(table), 1):
             raise self.wrong(f"{folder}/values.bin names text number {int(numbers.max())} of {len(table)}")
-        return [table[k] for k in numbers.tolist()] if table else None
+        return numbers, table or [""]
 
     def model(
         self,
@@ -208,15 +208,16 @@ class Archive:
         initials = np.flatnonzero(self.bits("state-is-initial.bin", self.n_states)).tolist()
         words = self._words()
         valuations = self.valuations() if variables is None else variables
-        actions = self.picked("actions/choices", "<u4", self.n_choices) or [""] * self.n_choices
+        actions = distinct_codes(first, *self.picked("actions/choices", "<u4", self.n_choices))
         counted = "waypost/counts.bin" in self.files
         mdp = MDP.from_triplets(
-            np.repeat(np.arange(self.n_choices), np.diff(branches)),
-            target.astype(np.int64),
+            None,
+            target.view(np.int64),  # all are states, so none is negative
             probability,
             first_choice=first,
+            pointer=branches,
             states=names or self._state_names(valuations, words.get("shown")),
-            actions=distinct_actions(first, actions),
+            actions=actions,
             initial=initials[0] if initials else 0,
             labels=self._labels(),
             exact=exact,
@@ -227,12 +228,12 @@ class Archive:
         return begun(mdp, initials, initial=initial, name=self.name)
 
     def _first(self) -> NDArray[np.int64]:
-        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices)
+        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices).copy()  # lets go of the file
 
     def _words(self) -> dict[str, Any]:
         """Read which variables the names show, and the constants and formulas, where we wrote them."""
         try:
-            words = json.loads(self.files.get("waypost/words.json", b"{}"))
+            words = json.loads(bytes(self.files.get("waypost/words.json", b"{}")))
         except (ValueError, RecursionError):
             raise self.wrong("its waypost/words.json is not JSON") from None
         shown, definitions = (self._map(words, "waypost/words.json").get(k) for k in ("shown", "definitions"))
@@ -268,7 +269,9 @@ class Archive:
             return np.ones(self.n_branches), None
         name, size = self._map(kind, "branch-probability-type").get("type"), kind.get("size", 128)
         if name == "double":
-            return self.array("branch-to-probability.bin", "<f8", self.n_branches), None
+            return self.array("branch-to-probability.bin", "<f8", self.n_branches).copy(), None  # lets go of the file
+        if str(name).endswith("-interval"):
+            raise ModelError(with_intervals(self.name))
         if name != "rational" or not isinstance(size, int) or size <= 0 or size % 128:
             raise self.wrong(f"its probabilities are of type {str(name)[:40]}, and we read double and rational")
         half = size // 16

@@ -32,7 +32,13 @@ class Field(NamedTuple):
 
 
 def unpack_valuations(
-    classes: Any, content: bytes, kinds: NDArray[np.uint32] | None, n_states: int, *, strings: list[str], wrong: Wrong
+    classes: Any,
+    content: bytes | memoryview,
+    kinds: NDArray[np.uint32] | None,
+    n_states: int,
+    *,
+    strings: list[str],
+    wrong: Wrong,
 ) -> dict[str, Variable]:
     """Read the variables of all states.
 
@@ -162,10 +168,12 @@ def _columns(records: Bytes, layout: Sequence[Field], strings: list[str], wrong:
     return found
 
 
-def _bits(records: Bytes, at: int, width: int) -> NDArray[np.uint64]:
+def _bits(records: Bytes, at: int, width: int) -> NDArray[Any]:
     """Give `width` bits from bit `at` on of every record, as a number."""
     first, shift = divmod(at, 8)
     last = (at + width - 1) // 8
+    if first == last:  # small numbers stay small
+        return records[:, first] >> np.uint8(shift) & np.uint8(2**width - 1)
     value = np.zeros(len(records), np.uint64)
     for k in range(first, min(last, first + 7) + 1):
         value |= records[:, k].astype(np.uint64) << np.uint64(8 * (k - first))
@@ -176,19 +184,23 @@ def _bits(records: Bytes, at: int, width: int) -> NDArray[np.uint64]:
 
 
 def _variable(
-    number: NDArray[np.uint64], field: Field, defined: NDArray[np.bool_] | None, strings: list[str], wrong: Wrong
+    number: NDArray[Any], field: Field, defined: NDArray[np.bool_] | None, strings: list[str], wrong: Wrong
 ) -> Variable:
     if field.kind == "bool":
         return Variable.of(number > 0, defined)
     if field.kind == "double":
         return Variable.of(number.view(np.float64), defined)
     if defined is not None:
-        number = np.where(defined, number, np.uint64(0))
+        number = np.where(defined, number, number.dtype.type(0))
     if field.kind == "string":
         if len(number) and int(number.max()) >= max(len(strings), 1):
             raise wrong("a state valuation names a text that is not there")
         used, codes = np.unique(number, return_inverse=True)
         return Variable.of(codes, defined, [strings[k] for k in used.tolist()] if strings else [""])
+    if number.dtype == np.uint8 and field.kind == "uint" and abs(field.offset) < 2**14:
+        small = number.astype(np.int16) + np.int16(field.offset)
+        return Variable.of(small if defined is None else np.where(defined, small, np.int16(0)), defined)
+    number = number.astype(np.uint64, copy=False)
     if field.kind == "int":
         sign = np.uint64(64 - field.bits)
         values = (number << sign).view(np.int64) >> sign.astype(np.int64)

@@ -9,6 +9,7 @@ from waypost.importance.asking import (
 )
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.decisions import Decision, Decisions, decisions
+from waypost.importance.groups import states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses
 from waypost.importance.whatifs import SuccessAfter, SuccessWithout, success_after, success_without, without
@@ -34,7 +35,9 @@ __all__ = [
     "group_importance",
     "path_importance",
     "state_importance",
+    "states_and_groups",
     "success_after",
     "success_without",
+    "with_groups",
     "without",
 ]

@@ -41,6 +41,14 @@ class ActivityScore:
 
 
 @dataclass(frozen=True)
+class Performer:
+    """Who performs an activity, and whether by choice."""
+
+    actor: str
+    chooses: bool
+
+
+@dataclass(frozen=True)
 class ModelFit:
     """How far a learned model is off its log, under the observed strategy."""
 
@@ -66,6 +74,7 @@ class Story:
     notes: tuple[str, ...] = ()  # what was left out, and what the numbers hang on
     process_map: Any = None  # `waypost.logs.ProcessMap`: what follows what, how often
     by_state: Explanation | None = None  # the same by state, where it was asked for
+    performers: Mapping[str, Performer] = field(default_factory=dict)  # of activities, where actors are known
 
     @property
     def bad(self) -> int:

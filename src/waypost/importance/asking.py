@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
 from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
+from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.passing import SIDES, bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, Scope, plain
@@ -19,7 +20,6 @@ from waypost.importance.whatifs import WhatIfs
 from waypost.model import MDP, Strategy, Target
 from waypost.model.checking import names_of
 
-Groups = Mapping[str, Target] | Literal["labels"]
 TOGETHER = 6  # fewer states than this are asked about one by one
 
 
@@ -95,7 +95,7 @@ def absolute_importance(
 ) -> StateImportance:
     """Probability of passing a state and then reaching `target`: importance without normalisation.
 
-    Paper: the absolute variant, Sect. 4. The lower bound over all strategies is an infimum: strategies that come
+    Paper: the absolute variant, Sect. 4.1. The lower bound over all strategies is an infimum: strategies that come
     arbitrarily close still reach the target, its witness need not.
 
         abs(s) = Pr(F t and (not t U s))
@@ -177,7 +177,7 @@ def path_importance(
 ) -> PathImportance:
     """Importance of a simple path from the initial state, for reaching `target`.
 
-    Paper: P3 and P4, Sect. 4.2.
+    Paper: P3 and P4, Sect. 4.1.
 
         imp(tau) = Pr(tau) Pr_sn(F t) / Pr_s0(F t)
 
@@ -232,6 +232,8 @@ def explain(
 ) -> Explanation:
     """Everything a report needs: reachability, importance in each scope, and absolute importance.
 
+    The absolute importance is over the scope, where one is asked for, and over all strategies where several are.
+
     Parameters
     ----------
     mdp
@@ -241,7 +243,7 @@ def explain(
     scope
         One scope or several: "all", "optimal", a `Strategy`.
     states
-        Names of the states to ask about; every state by default.
+        Names of the states to ask about; every state by default, and none for ``()``.
     groups
         Labels or names of states by a name of your own, or "labels" for every label that several states share: the
         explanation has the bounds of passing any state of each.
@@ -278,14 +280,14 @@ def explain(
         raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
         raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
-    asked = None if states is None else names_of("states", states)
+    asked = states if states is None or states == () else names_of("states", states)
     scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
     grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
     top = ranking(scores.values())[:witnesses]
     return explanation_of(
         base,
         scores,
-        absolute=ask_states(base, asked, absolute=True, progress=progress),
+        absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
         groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
         whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
@@ -303,7 +305,8 @@ def ask_states(
     mdp = question.mdp
     asked = np.arange(mdp.n_states)
     if states is not None:
-        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names_of("states", states))), np.int64)
+        names = () if states == () else names_of("states", states)
+        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
     if progress is not None and not callable(progress):
         raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
     lower: Any
@@ -338,17 +341,6 @@ def ask_states(
         refused={mdp.states[s]: why for s, why in refused.items()},
         question=question,
     )
-
-
-def ask_groups(question: Question, groups: Groups) -> dict[str, Bounds]:
-    """Bounds of passing any state of each group."""
-    mdp = question.mdp
-    if isinstance(groups, str) and groups == "labels":
-        groups = {name: name for name, holds in mdp.labels.items() if holds.sum() > 1}
-    if not isinstance(groups, Mapping):
-        raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
-    members = {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
-    return {name: Bounds(*map(plain, bounds(question, states))) for name, states in members.items()}
 
 
 def ask_path(question: Question, path: Sequence[str]) -> PathImportance:

@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import splu
 
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve.reachability import Reach
+from waypost.solve.visits import Visits
 
 Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
+TOGETHER = 256  # states whose visits are asked for at once
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Decision:
 
     state: str
     values: Mapping[str, float]  # probability of the target after each action, followed by the best
-    best: tuple[str, ...]  # the actions with the greatest value
+    best: tuple[str, ...]  # the actions with the greatest value; first one that also makes headway
     taken: Mapping[str, float]  # how often the strategy takes each action, where it does
     met: float
     visits: float
@@ -85,6 +86,11 @@ class Decisions:
     def cost(self) -> float:
         """What the strategy loses in all, compared with the best."""
         return self.reachability - self.reached
+
+    @property
+    def telling(self) -> tuple[Decision, ...]:
+        """Decisions in which some action is worse than another."""
+        return tuple(d for d in self.decisions if len(d.best) < len(d.values))
 
     @property
     def departures(self) -> tuple[Decision, ...]:
@@ -132,7 +138,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     asked = np.flatnonzero((np.diff(mdp.first_choice) > 1) & ~wanted)
     met = _met(chain, start, spread, asked, mdp.n_states)
     found = [
-        _decision(mdp, s, worth, best, played, visits.reshape(played.memory, -1)[:, s], likely)
+        _decision(mdp, s, worth, reach, played, visits.reshape(played.memory, -1)[:, s], likely)
         for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
     ]
     reached = min(1.0, float(visits[spread].sum()))
@@ -151,19 +157,21 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     )
 
 
-def _decision(mdp: MDP, s: int, worth: Floats, best: Floats, played: Strategy, visits: Floats, met: float) -> Decision:
+def _decision(mdp: MDP, s: int, worth: Floats, reach: Reach, played: Strategy, visits: Floats, met: float) -> Decision:
     own = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
-    gaps = best[s] - worth[own]
-    gaps[gaps <= CLOSE * best[s]] = 0.0
+    best = float(reach.max.values[s])
+    gaps = best - worth[own]
+    gaps[gaps <= CLOSE * best] = 0.0
     actions = mdp.actions[own]
+    order = sorted(range(len(actions)), key=lambda k: own.start + k != reach.max.choice[s])
     finite = np.where(np.isfinite(visits), visits, 0.0)  # who comes back for ever loses nothing by it
     shares = np.stack([mode[own] for mode in played.modes])  # (M, k)
     weight = visits > 0
     taken = shares[weight].mean(axis=0) if weight.any() else shares[0]
     return Decision(
         state=mdp.states[s],
-        values={action: float(best[s] - gap) for action, gap in zip(actions, gaps, strict=True)},
-        best=tuple(action for action, gap in zip(actions, gaps, strict=True) if gap == 0),
+        values={action: float(best - gap) for action, gap in zip(actions, gaps, strict=True)},
+        best=tuple(actions[k] for k in order if gaps[k] == 0),
         taken={action: float(p) for action, p in zip(actions, taken, strict=True) if p > 0},
         met=met,
         visits=float(visits.sum()),
@@ -200,8 +208,7 @@ def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
     visits = np.zeros(n)
     visits[seen & stays] = np.inf
     if len(inner):
-        steps = csr_array(leaving[inner][:, inner])
-        visits[inner] = splu(csc_array((identity(len(inner), format="csr") - steps).T)).solve(start[inner])
+        visits[inner] = _left(leaving, inner).before(start[inner])
     ends = np.flatnonzero(seen & target)
     visits[ends] = start[ends] + leaving[inner][:, ends].T @ visits[inner]
     return visits
@@ -217,26 +224,36 @@ def _reached_states(chain: csr_array, start: Floats) -> Mask:
 def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> Floats:
     """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
 
-    One factor for all states, ``N = (I - P)^-1``: the probability is ``start N[:, copies] N[copies, copies]^-1 1``.
+    Of a state with one mode it is ``(start N)_s / N_ss`` for ``N = (I - P)^-1``, eliminated once for all states; where
+    a state may be met in several modes, or for ever, the chain is stopped there.
     """
     visits = expected_visits(chain, start, target)
     inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
     place = np.full(len(target), -1)
     place[inner] = np.arange(len(inner))
-    steps = csr_array(chain[inner][:, inner])
-    lu = splu(csc_array(identity(len(inner), format="csr") - steps)) if len(inner) else None
+    copies = [np.arange(s, len(target), n) for s in asked.tolist()]
+    copies = [own[visits[own] > 0] for own in copies]
     met = np.zeros(len(asked))
-    for k, s in enumerate(asked.tolist()):
-        copies = np.arange(s, len(target), n)
-        copies = copies[visits[copies] > 0]
-        if np.isinf(visits[copies]).any():
-            cut = np.isin(np.arange(len(target)), copies)
-            ends = expected_visits(stopped_chain(chain, cut), start, target | cut)
-            met[k] = min(1.0, ends[copies].sum())
-        elif len(copies) and lu is not None:
-            unit = np.zeros((len(inner), len(copies)))
-            unit[place[copies], np.arange(len(copies))] = 1.0
-            column = lu.solve(unit)
-            weights = np.linalg.solve(column[place[copies]], np.ones(len(copies)))
-            met[k] = min(1.0, start[inner] @ column @ weights)
+    single = [k for k, own in enumerate(copies) if len(own) == 1 and np.isfinite(visits[own[0]])]
+    alone = frozenset(single)
+    eliminated = _left(chain, inner) if single else None
+    for first in range(0, len(single), TOGETHER):
+        some = single[first : first + TOGETHER]
+        states = np.array([copies[k][0] for k in some])
+        unit = np.zeros((len(inner), len(some)))
+        unit[place[states], np.arange(len(some))] = 1.0
+        again = eliminated.after(unit)[place[states], np.arange(len(some))] if eliminated else np.ones(len(some))
+        met[some] = np.minimum(1.0, visits[states] / again)
+    for k, own in enumerate(copies):
+        if len(own) and k not in alone:
+            cut = np.isin(np.arange(len(target)), own)
+            met[k] = min(1.0, expected_visits(stopped_chain(chain, cut), start, target | cut)[own].sum())
     return met
+
+
+def _left(chain: csr_array, inner: Ints) -> Visits:
+    """Visits to the states `inner` of a chain, before it goes elsewhere."""
+    rows = csr_array(chain[inner])
+    elsewhere = np.ones(chain.shape[0])
+    elsewhere[inner] = 0.0
+    return Visits.of(csr_array(rows[:, inner]), rows @ elsewhere)

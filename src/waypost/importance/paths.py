@@ -1,6 +1,6 @@
 """Importance of a path (P3, P4): among the runs that reach the target, those that begin with it.
 
-Paper, Sect. 4.2. For a simple path ``tau = s0 a0 s1 ... sn`` that avoids the target, under a fixed strategy::
+Paper, Sect. 4.1. For a simple path ``tau = s0 a0 s1 ... sn`` that avoids the target, under a fixed strategy::
 
     imp(tau) = Pr(tau) Pr_sn(F t) / Pr_s0(F t)
 

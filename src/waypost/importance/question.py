@@ -21,7 +21,7 @@ from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
 
 if TYPE_CHECKING:
-    from waypost.importance.asking import Groups
+    from waypost.importance.groups import Groups
     from waypost.importance.results import Bounds, PathImportance, StateImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
@@ -125,7 +125,7 @@ class Question:
 
     def groups(self, groups: Groups) -> dict[str, Bounds]:
         """Importance of passing any state of a group, as `waypost.group_importance`."""
-        from waypost.importance.asking import ask_groups
+        from waypost.importance.groups import ask_groups
 
         return ask_groups(self, groups)
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import ArgumentError, NameUnknownError, require
+from waypost.errors import ArgumentError, require
 from waypost.importance.activities import Story
+from waypost.importance.answer import ByState, report
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, witness
 from waypost.importance.paths import path_witness
@@ -23,10 +22,10 @@ from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
 
 if TYPE_CHECKING:
+    from waypost.importance.insight import Insight
     from waypost.importance.whatifs import WhatIfs
 
 Number = float | Fraction
-T = TypeVar("T")
 
 
 class Bounds(NamedTuple):
@@ -59,73 +58,6 @@ class Kind(Enum):
     MARGINAL = "marginal"  # upper bound at most `waypost.importance.reading.MARGINAL`
     DETRIMENTAL = "detrimental"  # upper bound 0: the target does not follow
     UNREACHABLE = "unreachable"  # upper bound 0: no strategy visits it before the target
-
-
-class ByState(Mapping[str, T]):
-    """A mapping from the names of the states asked for, in the order asked for."""
-
-    mdp: MDP
-    asked: NDArray[np.int64]  # (n,) states in the order asked for
-
-    @abstractmethod
-    def at(self, position: int) -> T:
-        """What is known of the state at a position of `asked`."""
-
-    @abstractmethod
-    def as_explanation(self) -> Explanation:
-        """What reports are made from."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the states, in the order asked for."""
-        return tuple(self.mdp.states[s] for s in self.asked)
-
-    def __len__(self) -> int:
-        return len(self.asked)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.mdp.index.get(name, -1) in self.asked
-
-    def __getitem__(self, name: str) -> T:
-        return self.at(self.position(name))
-
-    def position(self, name: str) -> int:
-        """Position of a state in `asked`."""
-        found = np.flatnonzero(self.asked == self.mdp.state(name))
-        if not len(found):
-            raise NameUnknownError(f"state {name!r} is in the model but was not asked for")
-        return int(found[0])
-
-    def plot(self, picture: Literal["bars", "graph", "grid"] = "bars", **options: Any) -> Any:
-        """Picture of the answer, as a matplotlib figure; needs ``waypost[plot]``.
-
-        Parameters
-        ----------
-        picture
-            "bars", the intervals of the most important states; "graph", the process coloured by importance; or
-            "grid", for states with coordinates.
-        **options
-            Those of `waypost.report.plot_bars`, `plot_graph` or `plot_grid`.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            Notebooks show it.
-        """
-        if picture not in ("bars", "graph", "grid"):
-            raise ArgumentError(f"a picture is 'bars', 'graph' or 'grid', not {picture!r}")
-        return _report(f"plot_{picture}")(self.as_explanation(), **options)
-
-    def to_html(self, **options: Any) -> str:
-        """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
-        return str(_report("render_html")(self.as_explanation(), **options))
-
-    def summary(self, top: int = 5) -> Any:
-        """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
-        return _report("summarise")(self.as_explanation(), top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +170,7 @@ class StateImportance(ByState[Bounds]):
         from waypost.importance.reading import ranking
 
         lead = f"Reaching {self.target}: {_MEANING[self.problem]}, {_OVER[self.scope]}"
-        return str(_report("notebook_table")(lead, {"bounds": self}, ranking([self])))
+        return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,14 +212,12 @@ class PathImportance:
 
     def summary(self) -> str:
         """The answer in words."""
-        return str(_report("path_summary")(self))
+        return str(report("path_summary")(self))
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
-    """Everything `waypost explain` computed: the one thing every report is made from. Plain data, nothing computed.
-
-    A mapping from state names to the bounds by scope.
+    """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
 
     Attributes
     ----------
@@ -303,12 +233,16 @@ class Explanation(ByState[dict[str, Bounds]]):
         The same as `scopes` without normalisation, over all strategies.
     groups
         By group and scope, the bounds of passing any of the group's states.
+    told_groups
+        Groups that reports tell beside the states, with the number of their states (`with_groups`).
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
     whatifs
         Success after and without each state, where it was asked for.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
+    insight
+        Decisions, usual ways and telling segments, where `waypost.story.with_insight` added them, and of every log.
 
     Examples
     --------
@@ -331,9 +265,11 @@ class Explanation(ByState[dict[str, Bounds]]):
     ranking: NDArray[np.int64]  # (n,)
     absolute: StateImportance | None = None
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
+    told_groups: Mapping[str, int] = field(default_factory=dict)  # those with rows of their own, and their states
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
     whatifs: WhatIfs | None = None
     log: Story | None = None
+    insight: Insight | None = None
 
     def __repr__(self) -> str:
         return f"Explanation({self.target}, scopes={list(self.scopes)}, states={len(self)})"
@@ -380,7 +316,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     def _repr_html_(self) -> str:
         least, most = (f"{float(value):.6g}" for value in self.reachability)
         lead = f"Reaching {self.target}, probability {least} to {most}: {_MEANING['importance']}"
-        return str(_report("notebook_table")(lead, self.parts, self.ranking.tolist()))
+        return str(report("notebook_table")(lead, self.parts, self.ranking.tolist()))
 
 
 _MEANING = {
@@ -399,8 +335,3 @@ def present(question: Question | None) -> Question:
     if question is None:
         raise ArgumentError("this result was made without its model: it has no witnesses and no report")
     return question
-
-
-def _report(name: str) -> Any:
-    """What draws and writes, imported when it is asked for: answers know nothing of reports."""
-    return getattr(importlib.import_module("waypost.report"), name)

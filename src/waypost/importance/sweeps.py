@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,14 @@ from waypost.graph import Ints, Mask
 from waypost.importance import facts
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
+from waypost.processes.places import place, spread_out, working
 from waypost.solve.elimination import Elimination
 from waypost.solve.lanes import side_by_side
 from waypost.solve.sweep import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA, sweep
 
 Floats = NDArray[np.float64]
+CHUNKS = 64  # that a sweep is shared out in
+TOGETHER = 6  # states of a chunk, at least
 CANCELLED = 1e-5  # one minus a share: below this too few digits are left
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -41,8 +45,11 @@ def bounds_of_states(
     """(n,) least and (n,) greatest importance of each asked state, in floats; or absolutely, over all strategies.
 
     `progress` is told how many bounds were settled since it was last called; in all there are two per state. Why a
-    bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error.
+    bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error. Inside
+    ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
     """
+    if workers is None and not place().here:
+        return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
     run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
@@ -65,6 +72,42 @@ def bounds_of_states(
         unsure &= ~free
     lower[unsure] = np.minimum(run.lowest(asked[unsure]), upper[unsure])
     return lower, upper
+
+
+def _shared_out(
+    question: Question, asked: Ints, *, absolute: bool, progress: Progress | None, refused: dict[int, str] | None
+) -> tuple[Floats, Floats]:
+    """Bounds of states by chunks, wherever these are computed."""
+    size = max(TOGETHER, -(-len(asked) // CHUNKS))
+    jobs = [asked[low : low + size].tolist() for low in range(0, len(asked), size)]
+    done = 0
+
+    def told(number: int) -> None:
+        nonlocal done
+        settled = 2 * sum(map(len, jobs[done:number]))
+        done = number
+        if progress is not None and settled:
+            progress(settled)
+
+    found = spread_out(__name__, "_answering", (question, absolute, refused is not None), jobs, told=told)
+    lower, upper = (np.array([value for chunk in found for value in chunk[side]]) for side in (0, 1))
+    if refused is not None:
+        refused.update({state: why for chunk in found for state, why in chunk[2]})
+    return lower, upper
+
+
+def _answering(given: tuple[Question, bool, bool]) -> Callable[[list[int]], list[list[Any]]]:
+    """What a worker does with each chunk of states: what it knows about the question it keeps."""
+    question, absolute, forgiving = given
+
+    def answer(states: list[int]) -> list[list[Any]]:
+        refused: dict[int, str] | None = {} if forgiving else None
+        with working():
+            asked = np.array(states, np.int64)
+            lower, upper = bounds_of_states(question, asked, absolute=absolute, workers=1, refused=refused)
+        return [lower.tolist(), upper.tolist(), list(map(list, (refused or {}).items()))]
+
+    return answer
 
 
 @dataclass(frozen=True, eq=False)

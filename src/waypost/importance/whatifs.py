@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, require
+from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
 from waypost.importance.passing import bounds
@@ -198,18 +198,32 @@ def success_without(
 
 
 def forbidden(mdp: MDP, names: str | Iterable[str]) -> tuple[Mask, Mask]:
-    """(S,) states and (C,) choices meant by names of states, labels, or choices written ``state/action``."""
+    """(S,) states and (C,) choices meant by states, labels, expressions, or choices written ``state/action``."""
     states, choices = np.zeros(mdp.n_states, bool), np.zeros(mdp.n_choices, bool)
     for name in [names] if isinstance(names, str) else names:
         try:
             states |= mdp.where(name)
-        except NameUnknownError:
-            cuts = [i for i, sign in enumerate(name) if sign == "/" and name[:i].strip() in mdp.index]
-            if not cuts:
+        except (NameUnknownError, ModelError):
+            found = _choices_called(mdp, name)
+            if found is None:
                 raise
-            at = cuts[-1]
-            choices[mdp.choice(mdp.state(name[:at].strip()), name[at + 1 :].strip())] = True
+            choices |= found
     return states, choices
+
+
+def _choices_called(mdp: MDP, name: str) -> Mask | None:
+    """(C,) the choices written ``state/action``, where the state may also be a label or an expression; None if none."""
+    for at in (i for i in reversed(range(len(name))) if name[i] == "/"):
+        try:
+            states = mdp.where(name[:at].strip())
+        except WaypostError:
+            continue
+        action = name[at + 1 :].strip()
+        taken = np.array([known == action for known in mdp.actions], bool) & states[mdp.choice_state]
+        if not taken.any():  # told with the actions that there are
+            mdp.choice(int(np.argmax(states)), action)
+        return taken
+    return None
 
 
 def without(mdp: MDP, names: str | Iterable[str]) -> MDP:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from waypost.learn.mdp import Successors, steps_from
 from waypost.learn.prepare import Prepared
+from waypost.logs import EventLog, Trace, Traces
 from waypost.logs.log import CASE
 from waypost.model import MDP
 
@@ -19,14 +22,9 @@ def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list
     >>> example_cases(mdp, prepared, most=3)[paying]
     ['case 1', 'case 3', 'case 5']
     """
-    if prepared.log is None:
-        names = [f"trace {k}" for k in range(1, len(prepared.traces) + 1)]
-    else:
-        log = prepared.log
-        names = [str(name) for name in log.events[CASE].to_numpy()[log.first_event[:-1]]]
     known: dict[int, Successors] = {}
     found: dict[str, list[str]] = {}
-    for name, trace in zip(names, prepared.traces, strict=True):
+    for name, trace in _named(prepared):
         state = mdp.initial
         passed = {state: None}
         for step in trace[1:]:
@@ -41,3 +39,18 @@ def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list
             if len(examples) < most:
                 examples.append(name)
     return found
+
+
+def _named(prepared: Prepared) -> Iterator[tuple[str, Trace]]:
+    """Cases in the order of the log; where each kind is kept once, the first of every kind."""
+    if isinstance(prepared.traces, Traces) and prepared.log is not None:
+        seen = prepared.log.seen
+        told = (zip(seen.met[v].tolist(), seen.examples[v], strict=True) for v in range(len(seen)))
+        first = sorted((at, name, v) for v, cases in enumerate(told) for at, name in cases)
+        yield from ((name, prepared.traces.variants[v]) for _, name, v in first)
+        return
+    names = [f"trace {k}" for k in range(1, len(prepared.traces) + 1)]
+    if isinstance(prepared.log, EventLog):
+        log = prepared.log
+        names = [str(name) for name in log.events[CASE].to_numpy()[log.first_event[:-1]]]
+    yield from zip(names, prepared.traces, strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from waypost.learn.alergia import states_of
 from waypost.learn.observed import Observed, observed_activities
-from waypost.learn.tree import Node, prefix_tree, weighted
+from waypost.learn.tree import Node, prefix_tree
 from waypost.logs.log import POSITIVE
 from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
 from waypost.model import MDP
@@ -101,17 +101,21 @@ def _counted(
     return list(cases), {k: v / n_good for k, v in good.items()}, {k: v / n for k, v in cases.items()}
 
 
-def held_out_likelihood(traces: Sequence[Trace], eps: float, *, seed: int = 1) -> tuple[float, float]:
+def held_out_likelihood(variants: Sequence[tuple[Trace, int]], eps: float, *, seed: int = 1) -> tuple[float, float]:
     """Probability per step, as a geometric mean, of cases learned from and of cases held out.
 
-    A fifth of the cases is held out. A step that the model does not know after some history is read as one from the
-    state of that output which was seen most, with a small probability: backing off, as language models do.
+    Each case is held out with probability one fifth, so of `n` alike as many as a binomial draw says. A step that the
+    model does not know after some history is read as one from the state of that output which was seen most, with a
+    small probability: backing off, as language models do.
     """
-    held = np.random.default_rng(seed).random(len(traces)) < HELD_OUT
-    if held.all() or not held.any():
-        held[0] = not held[0]
-    learned = weighted([trace for trace, out in zip(traces, held, strict=True) if not out])
-    tried = weighted([trace for trace, out in zip(traces, held, strict=True) if out])
+    counts = np.array([count for _, count in variants], np.int64)
+    held = np.random.default_rng(seed).binomial(counts, HELD_OUT)
+    if (held == counts).all() or not held.any():
+        held[0] += 1 if not held.any() else -1
+    learned, tried = (
+        [(trace, n) for (trace, _), n in zip(variants, part.tolist(), strict=True) if n]
+        for part in (counts - held, held)
+    )
     walk = _Walk(states_of(prefix_tree(learned), eps))
     return walk.per_step(learned), walk.per_step(tried)
 

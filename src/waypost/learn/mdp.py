@@ -12,7 +12,7 @@ import numpy as np
 from waypost.errors import ModelError
 from waypost.learn.alergia import Progress, checked_eps, merged_states
 from waypost.learn.tree import Node
-from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, EventLog, io_traces
+from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
 
@@ -26,7 +26,7 @@ class ThinDataWarning(UserWarning):
 
 
 def learn_mdp(
-    source: EventLog | Sequence[Trace],
+    source: Log | Sequence[Trace],
     *,
     actors: Actors | None = None,
     eps: float | str = EPS,
@@ -62,7 +62,7 @@ def learn_mdp(
     >>> mdp.states[:3], [mdp.states[s] for s in np.flatnonzero(mdp.labels["pay"])]
     (('q0: start', 'q1: process after start', 'q2: ask'), ['q5: pay'])
     """
-    if isinstance(source, EventLog):
+    if not isinstance(source, Sequence):
         traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
     else:
         traces = checked_traces(source)

@@ -78,7 +78,7 @@ def learn_fitting(traces: Sequence[Trace], *, eps: float | str = AUTO, progress:
         if best is not None and found.worst > CLOSE:
             tried.append(Tried(candidate, mdp.n_states, found.worst))
             break
-        learned, held = held_out_likelihood(traces, candidate)
+        learned, held = held_out_likelihood(variants, candidate)
         tried.append(Tried(candidate, mdp.n_states, found.worst, held))
         if best is None or held > best.held_out:
             best = Learned(mdp, candidate, found, learned, held)

@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from scipy.sparse.linalg import splu
 
 from waypost.learn.mdp import observed_strategy
-from waypost.logs import EventLog
+from waypost.logs import Log
 from waypost.logs.traces import Naming, written
 from waypost.model import MDP, induced_chain
 
@@ -41,13 +41,14 @@ class Observed:
     success_without: float | None
 
 
-def activity_states(mdp: MDP, log: EventLog, *, naming: Naming = "plain") -> dict[str, States]:
+def activity_states(mdp: MDP, log: Log, *, naming: Naming = "plain") -> dict[str, States]:
     """(S,) the states of each activity of a log in the model learned from it, the most frequent activity first.
 
     Passing an activity is passing any of its states. Where the process begins, whose turn it is and how it ended are
     no activities.
 
     >>> from waypost.learn import learn_mdp
+    >>> from waypost.logs import EventLog
     >>> log = EventLog.from_sequences([["ask", "pay"]] * 30 + [["ask", "ask"]] * 10)
     >>> mdp = learn_mdp(log, eps=0)
     >>> {name: int(states.sum()) for name, states in activity_states(mdp, log).items()}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from waypost.learn.alergia import Progress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
-from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, Trace, io_traces
-from waypost.logs.log import LIFECYCLE
+from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, Trace, io_traces
+from waypost.logs.steps.outcome import events_apart
 from waypost.logs.traces import Naming
 from waypost.model import MDP
 
@@ -21,10 +22,10 @@ NO_ACTORS = (
 class Prepared:
     """Traces, the `eps` to learn with, and what was done to get there."""
 
-    traces: list[Trace]
+    traces: Sequence[Trace]
     eps: float | str = AUTO
     notes: tuple[str, ...] = ()
-    log: EventLog | None = None  # the clean log; None where the data were traces already
+    log: Log | None = None  # the clean log; None where the data were traces already
     naming: Naming = "plain"  # how the traces write the names of events
 
     def learn(self) -> MDP:
@@ -37,34 +38,34 @@ class Prepared:
 
 
 def prepare(
-    log: EventLog, recipe: Recipe | None = None, *, actors: Actors | None = None, eps: float | str | None = None
+    log: Log, recipe: Recipe | None = None, *, actors: Actors | None = None, eps: float | str | None = None
 ) -> Prepared:
     """Clean a log by its recipe and turn it into traces; `actors` and `eps` go before the recipe's.
 
     Without a map of actors all events are chance, and without an `eps` merging is chosen by how well the model fits.
 
+    >>> from waypost.logs import EventLog
     >>> traces = prepare(EventLog.from_sequences([["ask", "pay"]])).traces
     >>> print(*traces[0])
     start ('env', 'ask') ('env', 'pay') ('env', 'end')
     """
     recipe = recipe or Recipe()
-    clean = recipe(log)
+    clean = events_apart(recipe(log))
     known = actors or recipe.actors
     notes = (*clean.notes, *_transitions(clean), *(known.doubts() if known else (NO_ACTORS,)))
     return Prepared(
         io_traces(clean, known or EVERY_EVENT_CHANCE, naming=recipe.naming),
         eps if eps is not None else AUTO if recipe.eps is None else recipe.eps,
         notes,
-        replace(clean, notes=notes),
+        clean.with_notes(notes),
         recipe.naming,
     )
 
 
-def _transitions(log: EventLog) -> tuple[str, ...]:
+def _transitions(log: Log) -> tuple[str, ...]:
     """Tell of an activity that is there several times only because it started and was completed."""
-    if LIFECYCLE not in log.events:
+    found = log.transitions()
+    if max(map(len, found.values()), default=0) <= 1:
         return ()
-    if log.events.groupby(log.names())[LIFECYCLE].nunique().max() <= 1:
-        return ()
-    kinds = ", ".join(sorted({str(kind) for kind in log.events[LIFECYCLE].dropna()}))
+    kinds = ", ".join(sorted({kind for each in found.values() for kind in each}))
     return (f"events are there once for each of {kinds}; the steps keep_lifecycle and pair_lifecycle make one of them",)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from waypost.logs.traces import Trace, steps_of
+from waypost.logs.traces import Trace, Traces, steps_of
 
 Step = tuple[str, str]  # input and output
 
@@ -43,7 +44,13 @@ def weighted(traces: Iterable[Trace]) -> list[tuple[Trace, int]]:
     >>> weighted([["start", ("a", "x")], ["start"], ["start", ("a", "x")]])
     [(['start', ('a', 'x')], 2), (['start'], 1)]
     """
-    return [(list(trace), count) for trace, count in Counter(map(tuple, traces)).items()]
+    tally: Counter[tuple[Any, ...]] = Counter()
+    if isinstance(traces, Traces):
+        for trace, count in zip(traces.variants, traces.counts, strict=True):
+            tally[tuple(trace)] += count
+    else:
+        tally.update(map(tuple, traces))
+    return [(list(trace), count) for trace, count in tally.items()]
 
 
 def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> list[Node]:

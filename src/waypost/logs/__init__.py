@@ -5,10 +5,11 @@ from waypost.logs.contrast import Contrast, Contrasts, contrast
 from waypost.logs.description import LogDescription, describe_log
 from waypost.logs.log import EventLog
 from waypost.logs.process_map import ProcessMap, process_map
-from waypost.logs.read import looks_like_log, looks_like_traces, read_log
+from waypost.logs.read import looks_like_log, looks_like_traces, open_log, read_log
 from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
 from waypost.logs.segments import Segments, segments
-from waypost.logs.traces import Trace, io_traces, read_traces
+from waypost.logs.traces import Trace, Traces, io_traces, read_traces
+from waypost.logs.variants import Log, Variants
 from waypost.logs.write import write_log
 
 __all__ = [
@@ -18,17 +19,21 @@ __all__ = [
     "Contrast",
     "Contrasts",
     "EventLog",
+    "Log",
     "LogDescription",
     "ProcessMap",
     "Recipe",
     "Segments",
     "Step",
     "Trace",
+    "Traces",
+    "Variants",
     "contrast",
     "describe_log",
     "io_traces",
     "looks_like_log",
     "looks_like_traces",
+    "open_log",
     "parse_recipe",
     "process_map",
     "read_actors",

@@ -16,7 +16,7 @@ from typing import Any
 
 from waypost.errors import LogError, unknown_name
 from waypost.logs.files import exists, read_text, shown
-from waypost.logs.log import EventLog
+from waypost.logs.variants import Log
 
 CUSTOMER = "customer"
 OUTCOME_ACTOR = "outcome"  # performs `positive`, `negative` and `end` where the map leaves them open; never a choice
@@ -106,7 +106,7 @@ def checked_actors(given: Any, choosing: frozenset[str] | None, where: str) -> A
     return actors
 
 
-def actors_of_column(log: EventLog, column: str, choosing: frozenset[str]) -> Actors:
+def actors_of_column(log: Log, column: str, choosing: frozenset[str]) -> Actors:
     """Actors as a column of the log names them: each activity belongs to who performs it most often.
 
     >>> import pandas
@@ -116,17 +116,15 @@ def actors_of_column(log: EventLog, column: str, choosing: frozenset[str]) -> Ac
     >>> actors_of_column(log, "role", frozenset({"client"})).of("ask")
     'client'
     """
-    by_name: dict[str, Counter[str]] = {}
-    for name, who in zip(log.names().tolist(), log.column(column, "a map of actors").tolist(), strict=True):
-        by_name.setdefault(name, Counter())[who or "nobody"] += 1
-    performs = {name: tally.most_common(1)[0][0] for name, tally in by_name.items()}
+    tally = log.performers(column)
+    performs = {name: Counter(who).most_common(1)[0][0] or "nobody" for name, who in tally.items()}
     if not choosing:
         known = ", ".join(sorted(set(performs.values())))
         raise LogError(f"the column {column!r} says who acts, now say who of them chooses (--choosing): {known}")
     return checked_actors(performs, choosing, f"the column {column!r}")
 
 
-def choosing_events(log: EventLog, events: frozenset[str]) -> Actors:
+def choosing_events(log: Log, events: frozenset[str]) -> Actors:
     """Actors where only the events that are choices are named, in names or patterns; the others are chance.
 
     >>> from waypost.logs import EventLog

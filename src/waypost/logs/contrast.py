@@ -8,31 +8,14 @@ few cases count for little.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from waypost.errors import LogError
 from waypost.logs.deciding import deciding_activities
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, TIME, EventLog
-
-Presence = NDArray[np.bool_]
+from waypost.logs.variants import Log, Waiting
 
 CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Seconds since the event before a step, and until the event after it: median and the 90 % point."""
-
-    before: float
-    before_90: float
-    after: float
-    after_90: float
 
 
 @dataclass(frozen=True)
@@ -70,6 +53,7 @@ class Contrast:
 class Contrasts:
     """Contrast of every activity of a log, what separates good from bad first, what defines the outcome last.
 
+    >>> from waypost.logs import EventLog
     >>> from waypost.logs.steps.outcome import set_outcome
     >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10
     >>> cases += [["ask", "help", "go"]] * 6 + [["ask", "go"]] * 54
@@ -108,28 +92,27 @@ class Contrasts:
         return {"good": self.good, "bad": self.bad, "activities": [c.as_dict() for c in self.activities]}
 
 
-def contrast(log: EventLog) -> Contrasts:
+def contrast(log: Log) -> Contrasts:
     """Count every activity among the good and the bad cases of a log whose outcome is set."""
-    good = good_cases(log)
-    names, present = presence(log)
-    why = deciding_activities(log, good)
-    events = log.activities()
-    waiting = _waiting(log, names, good)
+    seen = log.seen
+    good, count, waiting = seen.good, seen.count, seen.clock.waiting
+    why = deciding_activities(seen)
+    n_good, n_bad = int(count[good].sum()), int(count[~good].sum())
     found = []
-    n_good, n_bad = int(good.sum()), int((~good).sum())
-    for k, name in enumerate(names):
-        with_good, with_bad = int(present[good, k].sum()), int(present[~good, k].sum())
+    for k, (name, events) in enumerate(seen.activities.items()):
+        having = seen.present[:, k]
+        with_good, with_bad = int(count[having & good].sum()), int(count[having & ~good].sum())
         found.append(
             Contrast(
                 name=name,
                 cases=with_good + with_bad,
-                events=events[name],
+                events=events,
                 good_cases=with_good,
                 bad_cases=with_bad,
                 good_share=with_good / n_good,
                 bad_share=with_bad / n_bad,
                 success_after=_share(with_good, with_good + with_bad),
-                success_without=_share(n_good - with_good, len(good) - with_good - with_bad),
+                success_without=_share(n_good - with_good, n_good + n_bad - with_good - with_bad),
                 certain=certain_difference(with_good, n_good, with_bad, n_bad),
                 defines_outcome=why.get(name),
                 good_waiting=waiting.get((name, True)),
@@ -138,30 +121,6 @@ def contrast(log: EventLog) -> Contrasts:
         )
     found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
     return Contrasts(n_good, n_bad, tuple(found))
-
-
-def good_cases(log: EventLog) -> NDArray[np.bool_]:
-    """(cases,) which cases ended well; an error where no outcome was set, or all have the same."""
-    if OUTCOME not in log.events:
-        raise LogError(
-            "no outcome is set, so there are no good and bad cases; name an event that good cases have "
-            "(--positive EVENT; `waypost log FILE` lists candidates)"
-        )
-    told = log.column(OUTCOME, "contrast")[log.first_event[:-1]]
-    good: NDArray[np.bool_] = told == POSITIVE
-    if good.all() or not good.any():
-        same = POSITIVE if good.all() else NEGATIVE
-        raise LogError(f"all {len(good):,} cases are {same}; there is nothing to contrast")
-    return good
-
-
-def presence(log: EventLog) -> tuple[tuple[str, ...], Presence]:
-    """Activities of a log, the most frequent first, and (cases, activities) which case has which."""
-    names = tuple(log.activities())
-    position = {name: k for k, name in enumerate(names)}
-    present = np.zeros((log.n_cases, len(names)), bool)
-    present[log.case_of, [position[name] for name in log.names().tolist()]] = True
-    return names, present
 
 
 def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> float:
@@ -179,30 +138,3 @@ def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> fl
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def _waiting(log: EventLog, names: tuple[str, ...], good: NDArray[np.bool_]) -> Mapping[tuple[str, bool], Waiting]:
-    """Waiting times by activity and outcome; nothing where the log has no times."""
-    if TIME not in log.events or log.events[TIME].isna().any():
-        return {}
-    times = log.times("waiting").astype(np.int64) / 1e6
-    case, activity = log.case_of, log.names()
-    before = np.full(len(log), np.nan)
-    same = case[1:] == case[:-1]
-    before[1:][same] = np.diff(times)[same]
-    after = np.append(before[1:], np.nan)
-    found = {}
-    for name in names:
-        rows = activity == name
-        for well in (True, False):
-            those = rows & (good[case] == well)
-            found[name, well] = Waiting(*_spread(before[those]), *_spread(after[those]))
-    return found
-
-
-def _spread(seconds: NDArray[np.float64]) -> tuple[float, float]:
-    known = seconds[~np.isnan(seconds)]
-    if not len(known):
-        return float("nan"), float("nan")
-    median, ninety = np.quantile(known, [0.5, 0.9])
-    return float(median), float(ninety)

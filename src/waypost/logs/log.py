@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from waypost.errors import LogError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from waypost.logs.variants import Variants
 
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
@@ -85,9 +88,30 @@ class EventLog:
         """Number of cases."""
         return len(self.first_event) - 1
 
+    @property
+    def n_variants(self) -> int:
+        """Number of different sequences of activities."""
+        return len(self.variants())
+
+    @cached_property
+    def seen(self) -> Variants:
+        """The log as its variants: what everything counted is counted in."""
+        from waypost.logs.seeing import see
+
+        return see(self)
+
+    def has(self, column: str) -> bool:
+        """Whether there is such a column."""
+        return column in self.events
+
     def names(self) -> NDArray[np.object_]:
         """(N,) the activity of each event."""
         return np.asarray(self.events[ACTIVITY].to_numpy(dtype=object))
+
+    def kinds(self) -> list[tuple[str, str]]:
+        """Names of events, each with the one it had before it was numbered, in the order in which they are met."""
+        base = self.events[BASE if BASE in self.events else ACTIVITY].to_numpy(dtype=object)
+        return list(dict.fromkeys(zip(self.names().tolist(), base.tolist(), strict=True)))
 
     def activities(self) -> Mapping[str, int]:
         """How often each activity happens, the most frequent first."""
@@ -105,7 +129,7 @@ class EventLog:
     def times(self, purpose: str) -> NDArray[Any]:
         """(N,) the instants; an error that names the `purpose` where the log has none."""
         if TIME not in self.events:
-            raise LogError(f"{purpose} needs timestamps, and this log has none ({_listing(self.events.columns)})")
+            raise LogError(f"{purpose} needs timestamps, and this log has none ({listing(self.events.columns)})")
         missing = int(self.events[TIME].isna().sum())
         if missing:
             raise LogError(f"{purpose} needs a time for every event, and {missing:,} of {len(self):,} have none")
@@ -115,10 +139,55 @@ class EventLog:
         """(N,) an attribute as text, missing values as ''; an error with the columns there are."""
         if name not in self.events:
             raise LogError(
-                f"{purpose} needs the column {name!r}, which this log has not ({_listing(self.events.columns)})"
+                f"{purpose} needs the column {name!r}, which this log has not ({listing(self.events.columns)})"
             )
         values = self.events[name]
         return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
+
+    def values_of_cases(self, attribute: str) -> list[str]:
+        """(cases,) the first value that a case tells of an attribute, '' where it tells none."""
+        there = next((c for c in (attribute, f"case:{attribute}") if c in self.events), attribute)
+        told = self.column(there, "segment")
+        return [next((v for v in told[low:high] if v != ""), "") for low, high in pairwise(self.first_event.tolist())]
+
+    def case_values(self, attribute: str) -> Mapping[str, int]:
+        """Values of an attribute of the case, each with its cases, in the order in which they are met."""
+        return Counter(self.values_of_cases(attribute))
+
+    def where_value(self, attribute: str, values: Sequence[str]) -> EventLog:
+        """Return a log of the cases with one of these values."""
+        wanted = set(values)
+        return self.where_cases(np.array([value in wanted for value in self.values_of_cases(attribute)], bool))
+
+    def transitions(self) -> Mapping[str, Sequence[str]]:
+        """Lifecycle transitions of each activity; nothing where the log does not tell of any."""
+        if LIFECYCLE not in self.events:
+            return {}
+        there = self.events[LIFECYCLE].notna().to_numpy()
+        pairs = zip(self.names()[there].tolist(), self.events[LIFECYCLE][there].map(str).tolist(), strict=True)
+        found: dict[str, list[str]] = {}
+        for name, kind in dict.fromkeys(pairs):
+            found.setdefault(name, []).append(kind)
+        return found
+
+    def performers(self, column: str) -> Mapping[str, Mapping[str, int]]:
+        """How often each value of a column goes with each activity, in the order in which they are met."""
+        found: dict[str, Counter[str]] = {}
+        for name, who in zip(self.names().tolist(), self.column(column, "a map of actors").tolist(), strict=True):
+            found.setdefault(name, Counter())[who] += 1
+        return found
+
+    def spoken_as(self, names: Mapping[str, str], note: str) -> EventLog:
+        """Return the same log with other names for some events, which stay what they are to a map of actors."""
+        base = self.events[BASE if BASE in self.events else ACTIVITY]
+        called = [names.get(name, name) for name in self.names().tolist()]
+        return self.with_events(self.events.assign(**{ACTIVITY: np.array(called, object), BASE: base}), note)
+
+    def with_notes(self, notes: tuple[str, ...]) -> EventLog:
+        """Return the same log with other notes; what is known about it stays known."""
+        after = replace(self, notes=notes)
+        after.__dict__.update({name: self.__dict__[name] for name in ("seen",) if name in self.__dict__})
+        return after
 
     def with_events(self, events: DataFrame, note: str | None = None) -> EventLog:
         """Return a log of these events, with one more note; an empty log is an error, never a result."""
@@ -147,5 +216,6 @@ def matches(names: NDArray[np.object_], patterns: str | Iterable[str]) -> NDArra
     return np.array([fits[name] for name in names.tolist()], bool)
 
 
-def _listing(columns: Iterable[Any]) -> str:
+def listing(columns: Iterable[Any]) -> str:
+    """Columns there are, in words."""
     return "its columns are: " + ", ".join(repr(str(c)) for c in columns)

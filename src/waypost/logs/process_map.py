@@ -6,15 +6,18 @@ case runs from the start to an end; where the log has outcomes, to the end that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, TIME, EventLog
+from waypost.logs.log import NEGATIVE, POSITIVE
+from waypost.logs.variants import Log, Variants
 
 Role = Literal["start", "activity", "good", "bad", "end"]
+MOST_STEPS = 400_000  # of all courses together; a log with more of them keeps none
 _ENDS: dict[str, Role] = {POSITIVE: "good", NEGATIVE: "bad"}
 
 
@@ -39,6 +42,15 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Course:
+    """What some cases do from their first event to their end: a variant, told apart by how it ends."""
+
+    stops: tuple[int, ...]  # positions in the map's stops; the last is an end
+    count: int  # cases
+    example: str  # the first of them, by name
+
+
+@dataclass(frozen=True)
 class ProcessMap:
     """Stops, the start first and the ends last, and the arrows between them, the most frequent first.
 
@@ -48,63 +60,64 @@ class ProcessMap:
     cases: int
     stops: tuple[Stop, ...]
     arrows: tuple[Arrow, ...]
+    courses: tuple[Course, ...] = ()  # all of them, the most frequent first; none where they are too many
 
 
-def process_map(log: EventLog) -> ProcessMap:
+def process_map(log: Log) -> ProcessMap:
     """Process map of a log.
 
+    >>> from waypost.logs import EventLog
     >>> log = EventLog.from_sequences([["ask", "pay"]] * 3 + [["ask", "ask", "go"]])
     >>> found = process_map(log)
     >>> [(stop.name, stop.cases, stop.events) for stop in found.stops]
     [('start', 4, 4), ('ask', 4, 5), ('pay', 3, 3), ('go', 1, 1), ('end', 4, 4)]
     >>> [(found.stops[a.source].name, found.stops[a.target].name, a.count) for a in found.arrows][:3]
     [('start', 'ask', 4), ('ask', 'pay', 3), ('pay', 'end', 3)]
+    >>> found.courses[1]
+    Course(stops=(1, 1, 3, 4), count=1, example='case 4')
     """
-    names = list(log.activities())
-    code = {name: k for k, name in enumerate(names, 1)}
-    activity = np.array([code[name] for name in log.names().tolist()], np.int64)
-    first = log.first_event
-    ends, end_of = _ends(log)
-    n = len(names) + 1
-    stops = [Stop("start", "start", log.n_cases, log.n_cases), *_stops(log, names, activity)]
-    stops += [Stop(end, _ENDS.get(end, "end"), *[int((end_of == k).sum())] * 2) for k, end in enumerate(ends)]
-    inside = np.ones(len(log), bool)
+    seen = log.seen
+    names, cases = list(seen.activities), seen.n_cases
+    activity, first, count = seen.code + 1, seen.first, seen.count
+    ends, end_of = _ends(seen)
+    with_it = count @ seen.present
+    stops = [Stop("start", "start", cases, cases)]
+    stops += [Stop(name, "activity", int(with_it[k]), seen.activities[name]) for k, name in enumerate(names)]
+    stops += [Stop(end, _ENDS.get(end, "end"), *[int(count[end_of == k].sum())] * 2) for k, end in enumerate(ends)]
+    inside = np.ones(len(activity), bool)
     inside[first[:-1]] = False
     later = np.flatnonzero(inside)
-    source = np.concatenate([np.zeros(log.n_cases, np.int64), activity[later - 1], activity[first[1:] - 1]])
-    target = np.concatenate([activity[first[:-1]], activity[later], n + end_of])
-    seconds = np.full(len(source), np.nan)
-    if TIME in log.events and not log.events[TIME].isna().any():
-        times = log.times("waiting").astype(np.int64) / 1e6
-        seconds[log.n_cases : log.n_cases + len(later)] = times[later] - times[later - 1]
-    return ProcessMap(log.n_cases, tuple(stops), _arrows(source, target, seconds, n + len(ends)))
-
-
-def _ends(log: EventLog) -> tuple[list[str], NDArray[np.int64]]:
-    """Names of the ends, the good one first, and (cases,) which of them each case comes to."""
-    if OUTCOME not in log.events:
-        return ["end"], np.zeros(log.n_cases, np.int64)
-    told = log.column(OUTCOME, "process_map")[log.first_event[:-1]].tolist()
-    ends = sorted(set(told), key=lambda end: (list(_ENDS).index(end) if end in _ENDS else len(_ENDS), end))
-    return ends, np.array([ends.index(end) for end in told], np.int64)
-
-
-def _stops(log: EventLog, names: list[str], activity: NDArray[np.int64]) -> list[Stop]:
-    events = np.bincount(activity, minlength=len(names) + 1)
-    in_case = np.unique(log.case_of * (len(names) + 1) + activity) % (len(names) + 1)
-    cases = np.bincount(in_case, minlength=len(names) + 1)
-    return [Stop(name, "activity", int(cases[k]), int(events[k])) for k, name in enumerate(names, 1)]
-
-
-def _arrows(
-    source: NDArray[np.int64], target: NDArray[np.int64], seconds: NDArray[np.float64], n: int
-) -> tuple[Arrow, ...]:
-    order = np.argsort(source * n + target, kind="stable")
-    pair = (source * n + target)[order]
-    starts = np.flatnonzero(np.concatenate([[True], pair[1:] != pair[:-1]]))
+    source = np.concatenate([np.zeros(len(seen), np.int64), activity[later - 1], activity[first[1:] - 1]])
+    target = np.concatenate([activity[first[:-1]], activity[later], len(names) + 1 + end_of])
+    weight = np.concatenate([count, count[seen.variant[later]], count])
+    pair, where = np.unique(source * len(stops) + target, return_inverse=True)
+    often = np.bincount(where, weights=weight)
     arrows = []
-    for low, high in zip(starts.tolist(), [*starts[1:].tolist(), len(pair)], strict=True):
-        waiting = float(np.median(seconds[order[low:high]]))
-        a, b = divmod(int(pair[low]), n)
-        arrows.append(Arrow(a, b, high - low, None if np.isnan(waiting) else waiting))
-    return tuple(sorted(arrows, key=lambda arrow: (-arrow.count, arrow.source, arrow.target)))
+    for code, number in zip(pair.tolist(), often.tolist(), strict=True):
+        a, b = divmod(code, len(stops))
+        between = 0 < a <= len(names) and b <= len(names)
+        waiting = seen.clock.gaps.get((names[a - 1], names[b - 1])) if between else None
+        arrows.append(Arrow(a, b, int(number), waiting))
+    arrows.sort(key=lambda arrow: (-arrow.count, arrow.source, arrow.target))
+    return ProcessMap(cases, tuple(stops), tuple(arrows), _courses(seen, len(names) + 1 + end_of))
+
+
+def _ends(seen: Variants) -> tuple[list[str], NDArray[np.int64]]:
+    """Names of the ends, the good one first, and (V,) which of them the cases of each variant come to."""
+    if seen.outcomes is None:
+        return ["end"], np.zeros(len(seen), np.int64)
+    known = set(seen.outcomes)
+    ends = sorted(known, key=lambda end: (list(_ENDS).index(end) if end in _ENDS else len(_ENDS), end))
+    return ends, np.array([ends.index(end) for end in seen.outcomes], np.int64)
+
+
+def _courses(seen: Variants, end_of: NDArray[np.int64]) -> tuple[Course, ...]:
+    """What cases do, `end_of` (V,) being the stop at which those of each variant end."""
+    if len(seen.code) > MOST_STEPS:
+        return ()
+    found: dict[tuple[int, ...], Course] = {}
+    for v, (low, high) in enumerate(pairwise(seen.first.tolist())):
+        stops = (*(seen.code[low:high] + 1).tolist(), int(end_of[v]))
+        known = found.get(stops, Course(stops, 0, seen.examples[v][0]))
+        found[stops] = replace(known, count=known.count + int(seen.count[v]))
+    return tuple(sorted(found.values(), key=lambda course: -course.count))

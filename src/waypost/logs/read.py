@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from waypost.errors import LogError, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
-from waypost.logs.table import combined, expanded, read_csv, standard_columns, typed
+from waypost.logs.stored.engines import fetched, is_stored, shown
+from waypost.logs.table import ROLE, combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
+from waypost.logs.variants import Log
 from waypost.logs.xes import read_xes
 
-LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz")
+PARQUET = (".parquet", ".pq")
+LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz", *PARQUET)
+LARGE_FILE = 1 << 25  # bytes; a CSV file of as many is not read into memory
 
 
 def read_log(
@@ -30,7 +35,7 @@ def read_log(
     time_format: str | None = None,
     encoding: str = "utf-8-sig",
 ) -> EventLog:
-    """Event log of an XES, XES.gz or CSV file, or of a pandas DataFrame.
+    """Event log in memory, of an XES, XES.gz, CSV or Parquet file, a pandas DataFrame, or a table by its address.
 
     The events of a case are ordered by time; ties, and cases in which a time is missing, keep the order of the source.
     Instants are kept in UTC, the zone each was written in beside them (column ``time:offset``).
@@ -60,6 +65,8 @@ def read_log(
         if not hasattr(source, "columns"):
             raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
         return _from_table(source, mapping, "the DataFrame", start, time_format)
+    if is_stored(str(source)):
+        return _from_table(fetched(str(source)), mapping, shown(str(source)), start, time_format)
     path = Path(source)
     if not exists(path):
         raise LogError(f"there is no file {str(path)!r}")
@@ -71,7 +78,75 @@ def read_log(
             frame = combined(frame, activity, classifiers)
             frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
         return replace(_ordered(frame, notes), classifiers=classifiers)
+    if str(path).casefold().endswith(PARQUET):
+        return _from_table(_parquet(path), mapping, path.name, start, time_format)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
+
+
+def open_log(
+    source: str | PathLike[str] | Any, *, engine: Literal["auto", "memory", "duckdb"] = "auto", **columns: Any
+) -> Log:
+    """Event log wherever it lives: in memory where it is small, in an engine where it is large or in a database.
+
+    A log in an engine takes the same steps and gives the same variants, model and words as one in memory; only its
+    variants are fetched. See docs/scale.md.
+
+    Parameters
+    ----------
+    source
+        What `read_log` takes; a Parquet file; a frame of polars or pyarrow; or the address of a table,
+        ``duckdb:///events.db#applications``, ``postgres://user@host/db#events``, ``spark://host:7077#events``.
+    engine
+        "memory" reads a file or frame with pandas, "duckdb" with DuckDB; by default large CSV files go to DuckDB.
+    columns
+        What `read_log` takes beside its source.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame({"case": [1, 2, 1], "activity": ["ask", "ask", "answer"]})
+    >>> open_log(table, engine="duckdb").activities() == open_log(table).activities()
+    True
+    """
+    from waypost.logs.stored import csv_log, frame_log, parquet_log, stored_log
+
+    given = {name: value for name, value in columns.items() if value is not None}
+    mapping: dict[str, Any] = {role: given[role] for role in ROLE if role in given}
+    if not isinstance(source, str | PathLike):
+        pandas = type(source).__module__.partition(".")[0] == "pandas"
+        if engine == "memory" or (pandas and engine == "auto") or not hasattr(source, "columns"):
+            return read_log(source, **given)
+        return frame_log(source, mapping, "the DataFrame")
+    if is_stored(str(source)):
+        _only(given, ROLE, "a table in a database")
+        return stored_log(str(source), mapping)
+    path = Path(source)
+    if str(path).casefold().endswith(PARQUET) and exists(path):
+        _only(given, ROLE, "a Parquet file")
+        return parquet_log(path, mapping)
+    wanted = engine == "duckdb" or (engine == "auto" and exists(path) and path.stat().st_size >= LARGE_FILE)
+    simple = set(given) <= {*ROLE, "delimiter"} and str(path).casefold().endswith((".csv", ".tsv"))
+    if wanted and simple and (delimiter := plain_csv(path, given.get("delimiter"), mapping)):
+        try:
+            return csv_log(path, delimiter, mapping)
+        except LogError:  # whatever is wrong with the file is told by who reads it row by row
+            pass
+    return read_log(source, **given)
+
+
+def _parquet(path: Path) -> Any:
+    pandas = require("pandas", "logs", "reading event logs")
+    require("pyarrow", "table", "reading Parquet")
+    try:
+        return pandas.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise LogError(f"{path.name} is no Parquet that can be read: {str(error).splitlines()[0][:200]}") from None
+
+
+def _only(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    wrong = next((name for name in given if name not in known), None)
+    if wrong is not None:
+        raise LogError(f"{wrong} says how a CSV file is written, and this is {what}")
 
 
 def is_xes(path: str | PathLike[str]) -> bool:
@@ -80,8 +155,8 @@ def is_xes(path: str | PathLike[str]) -> bool:
 
 
 def looks_like_log(path: str | PathLike[str]) -> bool:
-    """Whether the name of a file is that of a log rather than of a model."""
-    return str(path).casefold().endswith(LOG_SUFFIXES)
+    """Whether a source is that of a log rather than of a model, by its name or address."""
+    return is_stored(str(path)) or str(path).casefold().endswith(LOG_SUFFIXES)
 
 
 def looks_like_traces(path: str | PathLike[str]) -> bool:
@@ -102,8 +177,7 @@ def _from_table(
     if not len(frame):
         raise LogError(f"{where} has no rows")
     frame, chosen = standard_columns(combined(frame, mapping["activity"], {}), mapping, where)
-    renamed = ", ".join(f"{column!r}" for standard, column in chosen.items() if column != standard)
-    notes = (f"read {renamed} as {', '.join(r for r, c in chosen.items() if r != c)}",) if renamed else ()
+    notes = reading_note(chosen)
     frame = typed(frame.reset_index(drop=True), where, time_format)
     return _ordered(frame if start is None else expanded(frame, start, where, time_format), notes)
 

@@ -24,12 +24,12 @@ import inspect
 import tomllib
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from waypost.errors import LogError, unknown_name
 from waypost.logs.actors import Actors, checked_actors
@@ -38,6 +38,7 @@ from waypost.logs.log import EventLog
 from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS
 from waypost.logs.traces import Naming
+from waypost.logs.variants import AnyLog
 
 COLUMN_KEYS = ("case", "activity", "time", "lifecycle", "start", "delimiter", "time_format", "encoding")
 KEYS = ("title", "source", "eps", "naming", "choosing", "columns", "actors", "step")
@@ -73,10 +74,14 @@ class Step:
             if parameter.default is inspect.Parameter.empty and name not in self.parameters:
                 raise LogError(f"{self.do} needs the parameter {name!r}")
 
-    def __call__(self, log: EventLog) -> EventLog:
+    def __call__(self, log: AnyLog) -> AnyLog:
         """Return the log after this step."""
-        step: Callable[..., EventLog] = STEPS[self.do]
-        return step(log, **self.parameters)
+        step: Callable[..., Any] = STEPS[self.do]
+        if not isinstance(log, EventLog):
+            from waypost.logs.stored import STORED_STEPS
+
+            step = STORED_STEPS[self.do]
+        return cast("AnyLog", step(log, **self.parameters))
 
 
 @dataclass(frozen=True)
@@ -95,15 +100,17 @@ class Recipe:
         """Columns to read a file with: none for XES, which names its own."""
         return {} if is_xes(path) else dict(self.columns)
 
-    def __call__(self, log: EventLog) -> EventLog:
+    def __call__(self, log: AnyLog) -> AnyLog:
         """Return the log after all steps."""
         for number, step in enumerate(self.steps, 1):
             try:
                 after = step(log)
             except LogError as error:
-                raise LogError(f"step {number} of the recipe ({step.do}): {error}") from error
-            left = f"{after.n_cases:,} cases, {len(after.variants()):,} variants"
-            log = replace(after, notes=(*log.notes, f"{after.notes[-1]} [{left}]"))
+                told = str(error).removeprefix(f"{step.do}: ")
+                place = f"step {number} of the recipe ({step.do}): " if len(self.steps) > 1 else ""
+                raise LogError(place + told) from error
+            left = f"{after.n_cases:,} cases, {after.n_variants:,} variants"
+            log = after.with_notes((*log.notes, f"{after.notes[-1]} [{left}]"))
         return log
 
 

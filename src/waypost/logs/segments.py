@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError
-from waypost.logs.contrast import Contrasts, certain_difference, contrast, good_cases
-from waypost.logs.log import EventLog
+from waypost.logs.contrast import Contrasts, certain_difference, contrast
+from waypost.logs.log import POSITIVE, EventLog
+from waypost.logs.variants import Log, Variants
 
 PARTS = 4  # of an attribute with many numbers
 MOST = 8  # segments; the rest is one
@@ -78,7 +80,7 @@ class Segments:
         }
 
 
-def segments(log: EventLog, attribute: str) -> Segments:
+def segments(log: Log, attribute: str) -> Segments:
     """Outcome and contrast per value of an attribute of the case; many numbers are put into quarters.
 
     >>> from waypost.logs.steps.outcome import set_outcome
@@ -89,49 +91,50 @@ def segments(log: EventLog, attribute: str) -> Segments:
     >>> [(s.name, s.cases, s.success) for s in segments(set_outcome(log, positive="pay"), "channel").segments]
     [('shop', 20, 0.5), ('web', 20, 1.0)]
     """
-    good = good_cases(log)
-    named = segment_names(log, attribute)
+    _ = log.seen.good  # without good and bad cases there is nothing to divide
     found = []
-    for name in _reading_order(named):
-        rows = named == name
-        both = bool(good[rows].any() and not good[rows].all())
-        part = contrast(log.where_cases(rows)) if both else None
-        found.append(Segment(name, int(rows.sum()), int(good[rows].sum()), part))
+    for name, values in segment_values(log.case_values(attribute)).items():
+        part = log.where_value(attribute, values)
+        good, cases = int(part.seen.count[_well(part.seen)].sum()), part.n_cases
+        found.append(Segment(name, cases, good, contrast(part) if 0 < good < cases else None))
+    found.sort(key=lambda segment: _reading_order(segment.name, segment.cases))
     return Segments(attribute, tuple(found), _differing(found))
+
+
+def segment_values(counts: Mapping[str, int]) -> dict[str, list[str]]:
+    """Segments of an attribute, each with the values that belong to it; the values are given with their cases.
+
+    >>> segment_values({"web": 3, "": 2, "shop": 1})
+    {'web': ['web'], '(missing)': [''], 'shop': ['shop']}
+    """
+    numbers = _numbers(np.array(list(counts), object))
+    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST:
+        named = _quantiles(numbers, np.array(list(counts.values()))).tolist()
+    else:
+        ranked = [value for value, _ in Counter(counts).most_common()]
+        often = set(ranked[: MOST - 1] if len(ranked) > MOST else ranked)
+        named = [MISSING if value == "" else value if value in often else REST for value in counts]
+    found: dict[str, list[str]] = {}
+    for value, name in zip(counts, named, strict=True):
+        found.setdefault(name, []).append(value)
+    return found
 
 
 def segment_names(log: EventLog, attribute: str) -> NDArray[np.object_]:
     """(cases,) the segment of each case."""
-    from pandas import Series
-
-    column = _column(log, attribute)
-    values = Series(column).groupby(log.case_of).agg(_first_told).to_numpy(dtype=object)
-    numbers = _numbers(values)
-    if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST:
-        return _quantiles(numbers)
-    counts = Series(values).value_counts()
-    often = set(counts.index[: MOST - 1] if len(counts) > MOST else counts.index)
-    named = np.array([value if value in often else REST for value in values], object)
-    named[values == ""] = MISSING
-    return named
+    values = log.values_of_cases(attribute)
+    name = {value: name for name, members in segment_values(Counter(values)).items() for value in members}
+    return np.array([name[value] for value in values], object)
 
 
-def _reading_order(named: NDArray[np.object_]) -> list[str]:
+def _well(seen: Variants) -> NDArray[np.bool_]:
+    return np.array([outcome == POSITIVE for outcome in seen.outcomes or ()], bool)
+
+
+def _reading_order(name: str, cases: int) -> tuple[bool, float, int, str]:
     """Quarters as they rise, other segments by their size; what is missing or lumped together last."""
-    sizes = Counter(named.tolist())
-    limits = {name: float(name.rpartition(" to ")[2]) for name in sizes if _QUARTER.fullmatch(name)}
-    return sorted(sizes, key=lambda name: (name in (REST, MISSING), limits.get(name, 0.0), -sizes[name], name))
-
-
-def _column(log: EventLog, attribute: str) -> NDArray[np.object_]:
-    for column in (attribute, f"case:{attribute}"):
-        if column in log.events:
-            return log.column(column, "segment")
-    return log.column(attribute, "segment")
-
-
-def _first_told(values: Any) -> str:
-    return next((value for value in values if value != ""), "")
+    limit = float(name.rpartition(" to ")[2]) if _QUARTER.fullmatch(name) else 0.0
+    return (name in (REST, MISSING), limit, -cases, name)
 
 
 def _numbers(values: NDArray[np.object_]) -> NDArray[np.float64] | None:
@@ -142,9 +145,10 @@ def _numbers(values: NDArray[np.object_]) -> NDArray[np.float64] | None:
         return None
 
 
-def _quantiles(numbers: NDArray[np.float64]) -> NDArray[np.object_]:
+def _quantiles(numbers: NDArray[np.float64], cases: NDArray[np.int64]) -> NDArray[np.object_]:
     """Quarters of the cases, named by their limits."""
-    known = numbers[~np.isnan(numbers)]
+    there = ~np.isnan(numbers)
+    known = np.repeat(numbers[there], cases[there])
     limits = np.unique(np.quantile(known, np.linspace(0, 1, PARTS + 1), method="inverted_cdf"))
     if len(limits) < 2:
         raise LogError("all cases have the same number there, so it makes no segments")

@@ -30,6 +30,7 @@ ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE
 DELIMITERS = ",;\t|"
 SAMPLE = 1 << 16  # bytes from which a file's shape is guessed
 CELLS = 20_000_000  # of the table that any file may fill
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?\s?(Z|[+-]\d\d(:?\d\d)?)?)?$")
 
 
 def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-sig") -> Any:
@@ -62,6 +63,22 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-si
     if not len(frame):
         raise LogError(f"{path.name} has a heading but no events")
     return frame
+
+
+def plain_csv(path: Path, delimiter: str | None, mapping: Mapping[str, str | None]) -> str | None:
+    """Delimiter of a CSV file that any engine reads alike, in UTF-8 with ISO 8601 times; None for every other file."""
+    with open_binary(path) as stream:
+        sample = stream.peek(SAMPLE)
+    try:
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(sample)
+        separator = delimiter or detect_delimiter(text)
+        rows = list(csv.reader(text.splitlines()[:20], delimiter=separator))
+        chosen = chosen_columns(rows[0], mapping, path.name)
+    except (ValueError, IndexError, csv.Error, LogError):
+        return None
+    times = rows[0].index(chosen[TIME]) if TIME in chosen else None
+    iso = times is None or all(_ISO.match(row[times]) for row in rows[1:-1] if len(row) > times and row[times])
+    return separator if iso and len(set(rows[0])) == len(rows[0]) and sample[:2] != b"\x1f\x8b" else None
 
 
 class _Rows(io.RawIOBase):
@@ -124,11 +141,20 @@ def detect_delimiter(sample: str) -> str:
 
 
 def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) -> tuple[Any, dict[str, str]]:
-    """Give the case, activity, time and lifecycle columns their standard names; say which column became which.
+    """Give the case, activity, time and lifecycle columns their standard names; say which column became which."""
+    columns = [str(c) for c in frame.columns]
+    chosen = chosen_columns(columns, mapping, where)
+    frame = frame.set_axis(columns, axis="columns")
+    for standard, column in chosen.items():
+        frame = frame.assign(**{standard: frame[column]})
+    return frame, chosen
+
+
+def chosen_columns(columns: Sequence[str], mapping: Mapping[str, str | None], where: str) -> dict[str, str]:
+    """Columns of the case, the activity, the time and the lifecycle, by their standard names.
 
     Columns mapped by the caller win; the others are detected. Case and activity must be there.
     """
-    columns = [str(c) for c in frame.columns]
     by_plain: dict[str, str] = {}
     for column in columns:
         by_plain.setdefault(_plain(column), column)
@@ -150,10 +176,17 @@ def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) 
             raise LogError(
                 f"{where} has no column for the {role}; {_there(columns)}; say which: {role}=... (--column {role}=NAME)"
             )
-    frame = frame.set_axis(columns, axis="columns")
-    for standard, column in chosen.items():
-        frame = frame.assign(**{standard: frame[column]})
-    return frame, chosen
+    return chosen
+
+
+def reading_note(chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """Tell which columns were read as something else than they are called.
+
+    >>> reading_note({"case:concept:name": "Case ID", "concept:name": "concept:name"})
+    ("read 'Case ID' as case:concept:name",)
+    """
+    renamed = {standard: column for standard, column in chosen.items() if column != standard}
+    return (f"read {', '.join(map(repr, renamed.values()))} as {', '.join(renamed)}",) if renamed else ()
 
 
 def combined(frame: Any, activity: str | None, classifiers: Mapping[str, Sequence[str]]) -> Any:
@@ -223,5 +256,5 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _there(columns: list[str]) -> str:
+def _there(columns: Sequence[str]) -> str:
     return "its columns are: " + ", ".join(repr(c) for c in columns)

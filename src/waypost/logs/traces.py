@@ -12,17 +12,20 @@ question: each event is one step ``("env", e)``, and the model a Markov chain ov
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise, repeat
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, overload
 
 from waypost.errors import LogError
 from waypost.logs.actors import Actors
 from waypost.logs.files import exists, read_text, shown
 from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog
 from waypost.logs.steps.events import bases
+from waypost.logs.variants import Log
 
 Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
 Naming = Literal["plain", "paper"]
@@ -32,8 +35,41 @@ ENVIRONMENT = "env"
 _DROPPED = str.maketrans("", "", " :#()")
 
 
-def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> list[Trace]:
-    """Input/output traces of a log, one per case.
+@dataclass(frozen=True)
+class Traces(Sequence[Trace]):
+    """Traces of a log, each kept once with how often it happened: a sequence of as many traces as there are cases.
+
+    >>> traces = Traces(((["start", ("a", "x")]), ["start"]), (2, 1))
+    >>> len(traces), traces[1], traces[2]
+    (3, ['start', ('a', 'x')], ['start'])
+    """
+
+    variants: tuple[Trace, ...]
+    counts: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    @overload
+    def __getitem__(self, index: int) -> Trace: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Trace]: ...
+    def __getitem__(self, index: int | slice) -> Trace | list[Trace]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        ends = list(accumulate(self.counts))
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return self.variants[bisect_right(ends, at)]
+
+    def __iter__(self) -> Iterator[Trace]:
+        for trace, count in zip(self.variants, self.counts, strict=True):
+            yield from repeat(trace, count)
+
+
+def io_traces(log: Log, actors: Actors, *, naming: Naming = "plain") -> Sequence[Trace]:
+    """Input/output traces of a log: one per case of a log in memory, each kind once where the log stays elsewhere.
 
     `naming` "paper" writes names as the paper's models do: without space, colon, ``#`` and brackets, the actor glued to
     what went before.
@@ -45,27 +81,38 @@ def io_traces(log: EventLog, actors: Actors, *, naming: Naming = "plain") -> lis
     """
     if naming not in ("plain", "paper"):
         raise LogError(f"naming is 'plain' or 'paper', not {naming!r}")
-    say = partial(written, naming=naming)
-    glue = "" if naming == "paper" else " after "
-    steps = _steps(log, actors)
+    if log.has(OUTCOME):
+        _check_outcomes(log)
+    _check_actors(log.kinds(), actors)
+    write = partial(_trace, _Names(actors), naming=naming)
+    if not isinstance(log, EventLog):
+        seen = log.seen
+        ends = seen.outcomes or [END] * len(seen)
+        events = [[(kind.name, kind.base) for kind in kinds] for kinds in seen.sequences()]
+        return Traces(tuple(map(write, events, ends)), tuple(seen.count.tolist()))
     ends = [END] * log.n_cases
     if OUTCOME in log.events:
-        _check_outcomes(log)
         ends = log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
+    rows = list(zip(log.names().tolist(), bases(log).tolist(), strict=True))
+    return list(map(write, [rows[low:high] for low, high in pairwise(log.first_event.tolist())], ends))
+
+
+def _trace(names: _Names, events: Sequence[tuple[str, str]], end: str, *, naming: Naming) -> Trace:
+    """Trace of one case."""
+    actors = names.actors
+    say = partial(written, naming=naming)
     if not actors.choosing:
-        split = zip(_split(steps, log), ends, strict=True)
-        return [[START, *((ENVIRONMENT, say(name)) for _, _, name in case), (ENVIRONMENT, end)] for case, end in split]
-    traces = []
-    for case, end in zip(_split(steps, log), ends, strict=True):
-        trace: Trace = [START]
-        previous = START
-        actor = actors.of_outcome(end)
-        for who, action, name in (*case, (actor, end if actors.chooses(actor) else actor, end)):
-            trace.append((ENVIRONMENT, say(f"{who}{glue}{previous}")))
-            trace.append((say(action), say(name)))
-            previous = name
-        traces.append(trace)
-    return traces
+        return [START, *((ENVIRONMENT, say(names[event][2])) for event in events), (ENVIRONMENT, end)]
+    glue = "" if naming == "paper" else " after "
+    trace: Trace = [START]
+    previous = START
+    actor = actors.of_outcome(end)
+    last = (actor, end if actors.chooses(actor) else actor, end)
+    for who, action, name in (*(names[event] for event in events), last):
+        trace.append((ENVIRONMENT, say(f"{who}{glue}{previous}")))
+        trace.append((say(action), say(name)))
+        previous = name
+    return trace
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:
@@ -103,7 +150,7 @@ def written(name: str, naming: Naming) -> str:
     return name.translate(_DROPPED) if naming == "paper" else name
 
 
-def read_traces(path: str | Path) -> list[Trace]:
+def read_traces(path: str | Path) -> Sequence[Trace]:
     """Input/output traces of a JSON file: a list of ``["start", ["input", "output"], ...]``."""
     path = Path(path)
     if not exists(path):
@@ -117,10 +164,12 @@ def read_traces(path: str | Path) -> list[Trace]:
     return checked_traces([_paired(trace) for trace in given], path.name)
 
 
-def checked_traces(traces: Sequence[object], where: str = "these traces") -> list[Trace]:
+def checked_traces(traces: Sequence[object], where: str = "these traces") -> Sequence[Trace]:
     """Traces that a model can be learned from: an output, the same for all, then pairs of text."""
     if not traces:
         raise LogError(f"{where}: there is no trace to learn from")
+    if isinstance(traces, Traces):
+        return traces
     checked: list[Trace] = []
     for number, trace in enumerate(traces, 1):
         if not isinstance(trace, list | tuple) or not trace or not isinstance(trace[0], str):
@@ -142,36 +191,34 @@ def _paired(trace: object) -> object:
     return [tuple(step) if isinstance(step, list) else step for step in trace] if isinstance(trace, list) else trace
 
 
-def _steps(log: EventLog, actors: Actors) -> list[tuple[str, str, str]]:
-    """(N,) actor, input and name of every event."""
-    known: dict[tuple[str, str], tuple[str, str, str]] = {}
-    steps = []
-    unknown: dict[str, None] = {}
-    for name, base in zip(log.names().tolist(), bases(log).tolist(), strict=True):
-        if (name, base) not in known:
-            actor = actors.of(name, base)
-            if actor is None:
-                unknown[base] = None
-                actor = ""
-            known[name, base] = (actor, base if actors.chooses(actor) else actor, name)
-        steps.append(known[name, base])
+class _Names(dict[tuple[str, str], tuple[str, str, str]]):
+    """Actor, input and name of every event, by its name and the one it had before it was numbered."""
+
+    def __init__(self, actors: Actors) -> None:
+        super().__init__()
+        self.actors = actors
+
+    def __missing__(self, event: tuple[str, str]) -> tuple[str, str, str]:
+        name, base = event
+        actor = self.actors.of(name, base) or ""
+        self[event] = found = (actor, base if self.actors.chooses(actor) else actor, name)
+        return found
+
+
+def _check_actors(events: Iterable[tuple[str, str]], actors: Actors) -> None:
+    """Everything that happens must be done by somebody."""
+    unknown = list(dict.fromkeys(base for name, base in events if actors.of(name, base) is None))
     if unknown:
-        shown = ", ".join(repr(name) for name in list(unknown)[:8])
+        shown = ", ".join(repr(name) for name in unknown[:8])
         more = f" and {len(unknown) - 8} more" if len(unknown) > 8 else ""
         raise LogError(f'the actor map does not say who performs {shown}{more}; add them, or "*" for all others')
-    return steps
 
 
-def _check_outcomes(log: EventLog) -> None:
+def _check_outcomes(log: Log) -> None:
     """Events must not be called what outcomes are called: as targets they would be the same."""
-    clash = sorted({POSITIVE, NEGATIVE} & set(log.names().tolist()))
+    clash = sorted({POSITIVE, NEGATIVE} & set(log.activities()))
     if clash:
         raise LogError(
             f"events are called {clash[0]!r}, which is what outcomes are called; rename or drop them (rename_events, "
             f"drop_events)"
         )
-
-
-def _split(steps: list[tuple[str, str, str]], log: EventLog) -> list[list[tuple[str, str, str]]]:
-    first = log.first_event.tolist()
-    return [steps[low:high] for low, high in pairwise(first)]

@@ -5,6 +5,7 @@ from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
 from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.unfolding import induced_mdp, on_product
 from waypost.model.valuations import StateNames, Variable
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "Variable",
     "describe_target",
     "induced_chain",
+    "induced_mdp",
+    "on_product",
     "one_hot",
     "stopped_chain",
     "unfolded_chain",

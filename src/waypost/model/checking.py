@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,37 @@ class Entries:
     probability: NDArray[np.float64]
     exact: NDArray[np.object_] | None
     counts: NDArray[np.int64] | None
+
+
+class CodedActions(NamedTuple):
+    """Names of choices by their number in a table, as files have them: checked without making the texts.
+
+    >>> CodedActions(np.array([1, 0, 1]), ("go", "stay")).names()
+    ('stay', 'go', 'stay')
+    """
+
+    codes: NDArray[np.int64]  # (C,)
+    words: Sequence[str]  # distinct
+
+    def names(self) -> tuple[str, ...]:
+        """Write out one name per choice."""
+        return tuple(map(self.words.__getitem__, self.codes.tolist()))
+
+    def twins(self, first: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Positions of the choices that have the name of an earlier one of their state."""
+        owned = np.diff(first)
+        pair, many = first[:-1][owned == 2], owned > 2
+        if not (self.codes[pair] == self.codes[pair + 1]).any():  # two are compared at a glance
+            choice = np.flatnonzero(np.repeat(many, owned))
+            owner = np.repeat(np.flatnonzero(many), owned[many])
+        else:
+            choice, owner = np.arange(len(self.codes)), np.repeat(np.arange(len(owned)), owned)
+        key = owner * len(self.words) + self.codes[choice]
+        in_turn = np.sort(key)
+        if not (in_turn[1:] == in_turn[:-1]).any():
+            return np.empty(0, np.int64)
+        order = np.argsort(key, kind="stable")
+        return np.asarray(choice[order[1:][key[order[1:]] == key[order[:-1]]]])
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -99,13 +130,49 @@ def check_states(states: Sequence[str]) -> None:
         raise ModelError(f"two states are called {twice!r}; state names must be unique")
 
 
-def check_actions(first: NDArray[np.int64], states: Sequence[str], actions: Sequence[str]) -> None:
+def coded(actions: Sequence[str]) -> CodedActions:
+    """Names of choices as numbers in a table."""
+    number = {name: k for k, name in enumerate(dict.fromkeys(actions))}
+    return CodedActions(np.array(list(map(number.__getitem__, actions)), np.int64), tuple(number))
+
+
+def in_order(
+    first: NDArray[np.int64],
+    pointer: NDArray[np.int64],
+    successor: NDArray[Any],
+    probability: NDArray[Any],
+    states: int,
+) -> bool:
+    """Whether rows come as a model keeps them, so that nothing is to be put right, nor to be complained of.
+
+    Every state has a choice, every choice a distribution: rising successors, positive numbers, their sum 1 but for
+    rounding.
+
+    >>> in_order(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([1.0]), 1)
+    True
+    """
+    lengths = np.diff(pointer)
+    if not (
+        len(first) == states + 1 and (np.diff(first) > 0).all() and (lengths > 0).all() and (probability > 0).all()
+    ):
+        return False
+    if not (successor.min() >= 0 and successor.max() < states and pointer[0] == 0 and pointer[-1] == len(successor)):
+        return False
+    rising = successor[1:] > successor[:-1]
+    rising[pointer[1:-1] - 1] = True  # where a row ends
+    sums = np.add.reduceat(probability, pointer[:-1])
+    return bool(rising.all() and (np.abs(sums - 1) <= ROUNDING * lengths).all())
+
+
+def check_actions(first: NDArray[np.int64], states: Sequence[str], table: CodedActions) -> None:
     """Action names are unique within a state, so that a strategy can be written by name."""
-    twins = twin_choices(first, actions)
+    twins = table.twins(first)
     if len(twins):
         c = int(twins.min())
         state = states[int(np.searchsorted(first, c, side="right")) - 1]
-        raise ModelError(f"state {state!r} has two actions called {actions[c]!r}; give them different names")
+        raise ModelError(
+            f"state {state!r} has two actions called {table.words[table.codes[c]]!r}; give them different names"
+        )
 
 
 def twin_choices(first: NDArray[np.int64], actions: Sequence[str]) -> NDArray[np.int64]:
@@ -114,14 +181,7 @@ def twin_choices(first: NDArray[np.int64], actions: Sequence[str]) -> NDArray[np
     >>> twin_choices(np.array([0, 1, 3]), ["go", "go", "go"])
     array([2])
     """
-    number = {name: k for k, name in enumerate(dict.fromkeys(actions))}
-    codes = np.array(list(map(number.__getitem__, actions)), np.int64)
-    key = np.repeat(np.arange(len(first) - 1), np.diff(first)) * max(len(number), 1) + codes
-    sorted_key = np.sort(key)
-    if not (sorted_key[1:] == sorted_key[:-1]).any():
-        return np.empty(0, np.int64)
-    order = np.argsort(key, kind="stable")
-    return np.asarray(order[1:][key[order[1:]] == key[order[:-1]]])
+    return coded(actions).twins(first)
 
 
 def check_lengths(entries: Entries, n_choices: int) -> None:

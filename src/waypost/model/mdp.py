@@ -27,6 +27,7 @@ from waypost.errors import ModelError, unknown_name
 from waypost.model.building import Probability, triplets_of
 from waypost.model.checking import (
     FINAL,
+    CodedActions,
     Entries,
     canonical,
     check_actions,
@@ -35,7 +36,9 @@ from waypost.model.checking import (
     check_states,
     checked_labels,
     checked_valuations,
+    coded,
     frozen,
+    in_order,
     names_of,
     normalised,
     normalised_exactly,
@@ -270,17 +273,10 @@ class MDP:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
-            kept = frozen(value) if isinstance(value, np.ndarray) else value
+            kept = frozen(value) if isinstance(value, np.ndarray) else value  # arrays come back writable
             object.__setattr__(self, name, MappingProxyType(kept) if isinstance(kept, dict) else kept)
         for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
             frozen(part)
-        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
-            frozen(part)
-        matrix = self.transitions  # arrays come back writable
-        held = (matrix.data, matrix.indices, matrix.indptr, self.first_choice, self.exact, self.counts)
-        for array in (*held, *self.labels.values()):
-            if array is not None:
-                frozen(array)
 
     @classmethod
     def from_dict(
@@ -299,13 +295,14 @@ class MDP:
     @classmethod
     def from_triplets(
         cls,
-        choice: ArrayLike,
+        choice: ArrayLike | None,
         successor: ArrayLike,
         probability: ArrayLike,
         *,
         first_choice: ArrayLike,
+        pointer: ArrayLike | None = None,
         states: Sequence[str] | None = None,
-        actions: Sequence[str],
+        actions: Sequence[str] | CodedActions,
         initial: int,
         labels: Mapping[str, ArrayLike] | None = None,
         exact: Sequence[Fraction] | None = None,
@@ -315,6 +312,7 @@ class MDP:
     ) -> MDP:
         """Check and build: entry `k` says that `choice[k]` leads to `successor[k]` with `probability[k]`.
 
+        In place of `choice`, a `pointer` says where the entries of each choice begin, as in a sparse matrix.
         Duplicate successors are added up, zero probabilities dropped, distributions within 1e-9 of 1 normalised,
         states without a choice made final. Without `states`, the names are made of the `valuations`, or are numbers.
         This is the one door through which every model comes in.
@@ -323,10 +321,32 @@ class MDP:
             states = named_by(valuations or {}) or tuple(str(s) for s in range(len(np.asarray(first_choice)) - 1))
         if not isinstance(states, StateNames):
             states = tuple(states)
-        actions = list(actions)
+        table = actions if isinstance(actions, CodedActions) else coded(list(actions))
         if not states:
             raise ModelError("the model has no states")
         first = np.asarray(first_choice, np.int64)
+        if not 0 <= initial < len(states):
+            raise ModelError(f"initial state {initial} is not one of the {len(states)} states")
+        if len(first) != len(states) + 1 or first[0] != 0 or first[-1] != len(table.codes):
+            raise ModelError("first_choice does not fit the numbers of states and actions")
+        rest: dict[str, Any] = {
+            "states": states,
+            "initial": int(initial),
+            "labels": checked_labels(labels or {}, states),
+            "valuations": None if valuations is None else checked_valuations(valuations, len(states)),
+            "definitions": MappingProxyType(dict(definitions or {})),
+        }
+        check_states(states)
+        rows = None if pointer is None else np.asarray(pointer, np.int64)
+        if rows is not None and exact is None and counts is None:
+            goal, chance = np.asarray(successor), np.asarray(probability, float)
+            if in_order(first, rows, goal, chance, len(states)):
+                check_actions(first, states, table)
+                made = csr_array((frozen(chance), frozen(goal), frozen(rows)), shape=(len(rows) - 1, len(states)))
+                return cls(transitions=made, first_choice=frozen(first), actions=table.names(), **rest)
+        if rows is not None:
+            choice = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
+        names = list(table.names())
         entries = Entries(
             np.asarray(choice, np.int64),
             np.asarray(successor, np.int64),
@@ -334,34 +354,25 @@ class MDP:
             None if exact is None else np.array(list(exact), dtype=object),
             None if counts is None else np.asarray(counts, np.int64),
         )
-        if len(first) != len(states) + 1 or first[0] != 0 or first[-1] != len(actions):
-            raise ModelError("first_choice does not fit the numbers of states and actions")
-        if not 0 <= initial < len(states):
-            raise ModelError(f"initial state {initial} is not one of the {len(states)} states")
-        check_states(states)
-        check_lengths(entries, len(actions))
-        first, actions, entries = with_final_choices(first, actions, entries)
-        check_actions(first, states, actions)
-        check_numbers(first, states, actions, entries)
-        indptr, entries = canonical(entries, len(actions), len(states))
-        data = normalised(entries.probability, indptr, first, states, actions)
+        check_lengths(entries, len(names))
+        first, names, entries = with_final_choices(first, names, entries)
+        check_actions(first, states, table if len(names) == len(table.codes) else coded(names))
+        check_numbers(first, states, names, entries)
+        indptr, entries = canonical(entries, len(names), len(states))
+        data = normalised(entries.probability, indptr, first, states, names)
         exact_data = entries.exact if entries.exact is None else normalised_exactly(entries.exact, indptr)
         if exact_data is not None:
             data = np.maximum(exact_data.astype(float), np.nextafter(0, 1))  # what is possible stays possible
         transitions = csr_array(
-            (frozen(data), frozen(entries.successor), frozen(indptr)), shape=(len(actions), len(states))
+            (frozen(data), frozen(entries.successor), frozen(indptr)), shape=(len(names), len(states))
         )
         return cls(
             transitions=transitions,
             first_choice=frozen(first),
-            states=states,
-            actions=tuple(actions),
-            initial=int(initial),
-            labels=checked_labels(labels or {}, states),
+            actions=tuple(names),
             exact=None if exact_data is None else frozen(exact_data),
             counts=None if entries.counts is None else frozen(entries.counts),
-            valuations=None if valuations is None else checked_valuations(valuations, len(states)),
-            definitions=MappingProxyType(dict(definitions or {})),
+            **rest,
         )
 
 

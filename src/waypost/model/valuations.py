@@ -70,6 +70,20 @@ class Variable(NamedTuple):
             return ["true" if value else "false" for value in values.tolist()]
         return [str(value) for value in values.tolist()]
 
+    def values_told(self, most: int = 4) -> str:
+        """Values that occur, for people: a range, or a few of them.
+
+        >>> Variable.of([0, 3, 1]).values_told(), Variable.of(["key", "none"]).values_told()
+        ('0..3', 'key|none')
+        """
+        there = self.values[self.defined]
+        if self.words is None and there.dtype != bool:
+            low, high = there.min(), there.max()
+            return str(low) if low == high else f"{low}..{high}"
+        kinds = np.unique(there)
+        told = [self.words[k] if self.words else str(k).lower() for k in kinds[:most].tolist()]
+        return "|".join(told) + ("|..." if len(kinds) > most else "")
+
     def where(self, text: str) -> NDArray[np.bool_]:
         """(S,) states in which the variable has the value that `text` writes."""
         none = np.zeros(len(self.values), bool)
@@ -164,6 +178,10 @@ class StateNames(Sequence[str]):
     @cached_property
     def distinct(self) -> bool:
         """Whether no two states have the same name."""
+        numbered = self._numbered()
+        if numbered is not None:
+            numbered.sort()
+            return bool((numbered[1:] != numbered[:-1]).all())
         table = [np.where(v.defined, v.values, 0) for v in self.shown.values()]
         table += [v.defined for v in self.shown.values() if not v.defined.all()]
         mixed = np.zeros(len(self), np.uint64)  # equal names mix to equal numbers
@@ -175,6 +193,25 @@ class StateNames(Sequence[str]):
         if (mixed[1:] != mixed[:-1]).all():
             return True
         return len(set(self)) == len(self)  # different names may mix to equal numbers
+
+    def _numbered(self) -> NDArray[np.int64] | None:
+        """(S,) one number for each name, equal for equal names; None where the values are too many, or no numbers."""
+        number, size = np.zeros(len(self), np.int64), 1
+        for variable in self.shown.values():
+            if variable.values.dtype.kind == "f":
+                return None
+            values = variable.values
+            low, high = int(values.min(initial=0)), int(values.max(initial=0))
+            gaps = not variable.defined.all()
+            size *= high - low + 1 + gaps
+            if size >= 2**62:
+                return None
+            place = values.astype(np.int64) - low
+            if gaps:
+                place = np.where(variable.defined, place, high - low + 1)
+            number *= high - low + 1 + gaps
+            number += place
+        return number
 
     @cached_property
     def _plain(self) -> bool:

@@ -21,6 +21,8 @@ from waypost.patterns.tree import Pattern, Step
 
 Mask = NDArray[np.bool_]
 By = Literal["state", "activity"]
+NEARLY_ALL = 0.9  # of the states
+UNTELLING = ("init", "deadlock")  # labels that tools add
 ENVIRONMENT = "env"  # the action by which a model of a log decides who moves next
 
 
@@ -46,12 +48,28 @@ def silent_states(mdp: MDP, by: By) -> Mask:
     return np.asarray(silent)
 
 
+def natural(mdp: MDP) -> By:
+    """How a person reads the runs of a model: by activity if it comes from a log, or labels name nearly all states.
+
+    >>> from waypost.cases import loan
+    >>> natural(loan())
+    'state'
+    """
+    if silent_states(mdp, "activity").any():
+        return "activity"
+    named = np.zeros(mdp.n_states, bool)
+    for label, holds in mdp.labels.items():
+        if label not in UNTELLING:
+            named |= holds
+    return "activity" if named.mean() > NEARLY_ALL else "state"
+
+
 def activities(mdp: MDP, by: By) -> Sequence[str]:
     """(S,) what a person calls being in each state: its name, or by activity its first label if it has one."""
     if by == "state":
         return mdp.states
     found = list(mdp.states)
-    for label, holds in reversed(list(mdp.labels.items())):
+    for label, holds in reversed([item for item in mdp.labels.items() if item[0] not in UNTELLING]):
         for s in np.flatnonzero(holds).tolist():
             found[s] = label
     return tuple(found)

@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, identity
 from scipy.sparse.csgraph import breadth_first_order, connected_components
-from scipy.sparse.linalg import splu, spsolve
+from scipy.sparse.linalg import spsolve
 
 from waypost.errors import UndefinedImportanceError, WaypostError
 from waypost.model import MDP, Automaton, Strategy, stopped_chain, unfolded_chain, unfolded_start
 from waypost.patterns.letters import By, activities, silent_states
+from waypost.solve.visits import Visits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,9 +58,8 @@ class Runs:
         read, unread = np.flatnonzero(~silent), np.flatnonzero(silent)
         steps, last = csr_array(moving[read][:, read]), exits[read]
         if len(unread):
-            within = csc_array(identity(len(unread), format="csr") - moving[unread][:, unread])
             onward = np.column_stack([moving[unread][:, read].toarray(), exits[unread]])
-            solved = splu(within).solve(onward)
+            solved = Visits.of(csr_array(moving[unread][:, unread]), onward.sum(axis=1)).after(onward)
             into = csr_array(moving[read][:, unread])
             steps = csr_array(steps + csr_array(into @ solved[:, :-2]))
             last = last + into @ solved[:, -2:]
@@ -92,7 +92,7 @@ class Runs:
                 f"this strategy takes {self.n_steps} different steps, more than {MOST_STEPS}: too many to compare them "
                 f"all; merge states by activity (by='activity'), or ask about one pattern"
             )
-        return np.asarray(np.linalg.inv(np.eye(self.n_steps) - self.steps.toarray()))
+        return Visits.of(self.steps, self.success + self.failure).after(np.eye(self.n_steps))
 
     @cached_property
     def values(self) -> Floats:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from waypost.report.decisions import departures
+from waypost.report.names import titles
 from waypost.report.wording import count, number, percent, printable
 
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation
-    from waypost.agents.explaining import Fate
 
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
@@ -34,19 +34,20 @@ def agent_summary(explanation: AgentExplanation, top: int = 5) -> str:
     lines = [
         f"The agent reaches {target} with probability {reached}; {best} is possible.",
         *departures(explanation.decisions, "the agent", top),
-        *_ends(explanation.fates, top),
+        *_ends(explanation, top),
     ]
     if explanation.against is not None:
         lines += _beside(explanation, top)
     return "\n".join([*lines, NOTE])
 
 
-def _ends(fates: tuple[Fate, ...], top: int) -> list[str]:
-    said = []
+def _ends(explanation: AgentExplanation, top: int) -> list[str]:
+    said, fates, mdp = [], explanation.fates, explanation.decisions.mdp
+    titled = dict(zip(mdp.states, titles(mdp), strict=True))
     for fate in fates[:top]:
         more = f" and {count(len(fate.states) - 1, 'more state')}" if len(fate.states) > 1 else ""
         why = f"going round, though {number(fate.hope)} would still be possible" if fate.hope else "beyond hope"
-        said.append(f"{percent(fate.probability)} in {printable(fate.states[0])}{more}, {why}")
+        said.append(f"{percent(fate.probability)} in {printable(titled[fate.states[0]])}{more}, {why}")
     if fates[top:]:
         said.append(f"{percent(sum(f.probability for f in fates[top:]))} in {count(len(fates[top:]), 'other place')}")
     if not said:

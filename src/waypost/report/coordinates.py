@@ -83,6 +83,8 @@ def needed_coordinates(mdp: MDP, given: Mapping[Any, Field] | None = None) -> Co
 
 
 def _read(name: str, across: str, down: str) -> tuple[int, int] | None:
+    if "=" not in name:
+        return None
     x = re.search(rf"(?<![\w.]){across}\s*=\s*(-?\d{{1,6}})(?!\w)", name)
     y = re.search(rf"(?<![\w.]){down}\s*=\s*(-?\d{{1,6}})(?!\w)", name)
     return (int(x[1]), int(y[1])) if x and y else None

@@ -12,6 +12,7 @@ from rich.text import Text
 from waypost.importance.choices import ChoiceImportance
 from waypost.importance.decisions import Decision, Decisions
 from waypost.report.jsonfile import FORMAT, numbers
+from waypost.report.names import titles
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable, span
 
@@ -36,26 +37,55 @@ def print_decisions(
       Consultation   Apply          0.75    0.98       0     0.5
                      Angry                     0    0.98     0.5
     <BLANKLINE>
-    and 3 more decisions; --top 4 shows all
+    and 2 more decisions; --top 3 shows all
+    In 1 further state with a choice all actions are worth the same.
     Departing from the best costs a coin 0.404 of success in all:
     ...
     """
-    target, chosen = printable(found.target), found.decisions[:top]
+    target, titled = printable(found.target), _titles(found)
+    telling = found.telling
     best, reached = number(found.reachability), number(found.reached)
-    console.print(
-        Text(
-            f"Decisions on the way to {target}, which is reached with probability {best} at best and {reached} under "
-            f"{printable(called)}."
-        )
-    )
-    lines = [line for decision in chosen for line in _lines(decision, scores)]
+    under = f" and {reached} under {printable(called)}" if found.given else ""
+    console.print(Text(f"Decisions on the way to {target}, which is reached with probability {best} at best{under}."))
+    lines = [line for decision in telling[:top] for line in _lines(decision, titled[decision.state], scores)]
     head = ["state", "action", "met", "worth", "costs", "taken", *([] if scores is None else ["importance"])]
-    console.print(fitted_table(console, head, lines, names=2, box=box.SIMPLE_HEAD, header_style="dim"))
-    left = len(found) - len(chosen)
-    if left > 0:
-        console.print(Text(f"and {count(left, 'more decision')}; --top {len(found)} shows all"))
-    for sentence in departures(found, called, top):
+    if lines:
+        console.print(fitted_table(console, head, lines, names=2, box=box.SIMPLE_HEAD, header_style="dim"))
+    if len(telling) > top:
+        console.print(Text(f"and {count(len(telling) - top, 'more decision')}; --top {len(telling)} shows all"))
+    indifferent = len(found) - len(telling)
+    if indifferent:
+        further = "further " if telling else ""
+        console.print(Text(f"In {count(indifferent, f'{further}state')} with a choice all actions are worth the same."))
+    for sentence in departures(found, called, top) if found.given else mistakes(found):
         console.print(Text(sentence))
+
+
+def mistakes(found: Decisions, top: int = 3) -> list[str]:
+    """Say which wrong decisions cost the most, each times how often it is met.
+
+    >>> from waypost import decisions
+    >>> from waypost.cases import loan
+    >>> print(*mistakes(decisions(loan(), target="Granted"), top=1))
+    The decision with the most at stake is in Consultation, which 52.5 % of the best runs meet: Angry costs 0.98 of \
+success there, compared with Apply.
+    """
+    called = _titles(found)
+    said: list[str] = []
+    for decision in found.telling[:top]:
+        worst = min(decision.values, key=lambda action: decision.values[action])
+        lead = "Then comes" if said else "The decision with the most at stake is in"
+        said.append(
+            f"{lead} {printable(called[decision.state])}, which {percent(decision.met)} of the best runs meet: "
+            f"{printable(worst)} costs {number(decision.stakes)} of success there, compared with "
+            f"{' or '.join(map(printable, decision.best[:2]))}."
+        )
+    return said
+
+
+def _titles(found: Decisions) -> dict[str, str]:
+    """What each state is called."""
+    return dict(zip(found.mdp.states, titles(found.mdp), strict=True))
 
 
 def departures(found: Decisions, called: str, top: int) -> list[str]:
@@ -72,13 +102,13 @@ def departures(found: Decisions, called: str, top: int) -> list[str]:
     """
     if not found.departures and not found.idle:
         return [f"{printable(called).capitalize()} never departs from the best."]
-    said = []
+    said, titled = [], _titles(found)
     for decision in found.departures[:top]:
         wrong = {action: share for action, share in decision.taken.items() if action not in decision.best}
         worst = max(wrong, key=lambda action: wrong[action])
         said.append(
-            f"{number(decision.cost)} in {printable(decision.state)}, met by {percent(decision.met)} of the runs, "
-            f"where {' or '.join(map(printable, decision.best[:2]))} is best and {printable(worst)} is taken "
+            f"{number(decision.cost)} in {printable(titled[decision.state])}, met by {percent(decision.met)} of the "
+            f"runs, where {' or '.join(map(printable, decision.best[:2]))} is best and {printable(worst)} is taken "
             f"{percent(wrong[worst])} of the time"
         )
     left = found.departures[top:]
@@ -120,7 +150,7 @@ def _bounds(decision: Decision, scores: ChoiceImportance) -> dict[str, Any]:
     return {action: numbers(**scores[decision.state, action]._asdict()) for action in decision.values}
 
 
-def _lines(decision: Decision, scores: ChoiceImportance | None) -> list[list[str]]:
+def _lines(decision: Decision, title: str, scores: ChoiceImportance | None) -> list[list[str]]:
     """Rows of a decision, one per action, the best first; of many actions the best ones and the worst."""
     best = max(decision.values.values())
     order = sorted(decision.values, key=lambda action: -decision.values[action])
@@ -131,7 +161,7 @@ def _lines(decision: Decision, scores: ChoiceImportance | None) -> list[list[str
         lines.append(["", action, "", number(worth), number(best - worth), number(taken)])
         if scores is not None:
             lines[-1].append(span(scores[decision.state, action]))
-    lines[0][0], lines[0][2] = decision.state, number(decision.met)
+    lines[0][0], lines[0][2] = title, number(decision.met)
     if len(order) > ACTIONS:
         lines.insert(-1, ["", f"({len(order) - len(shown)} more)", *[""] * (len(lines[0]) - 2)])
     return lines

@@ -23,6 +23,7 @@ from waypost.errors import FormatError, require
 from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
 from waypost.report.html import render_html
+from waypost.report.insight import tables
 from waypost.report.jsonfile import to_json
 from waypost.report.palette import Theme
 from waypost.report.planning import PAGES, PICTURES, Picture, shown_picture
@@ -137,7 +138,10 @@ def to_markdown(explanation: Explanation, top: int | None = None) -> str:
 
 
 def to_excel(explanation: Explanation, top: int | None = None) -> bytes:
-    """Explanation as an Excel workbook with one sheet; names are text, never formulas."""
+    """Explanation as an Excel workbook; names are text, never formulas.
+
+    Decisions, ways and segments have sheets of their own, where the explanation has them.
+    """
     openpyxl = require("openpyxl", "table", "writing Excel files")
     found = rows(explanation, top)
     if len(found) > EXCEL_ROWS:
@@ -148,6 +152,12 @@ def to_excel(explanation: Explanation, top: int | None = None) -> bytes:
     sheet.append(columns(explanation))
     for row in found:
         sheet.append([_excel_cell(openpyxl, sheet, value) for value in row.values()])
+    for name, lines in tables(explanation).items():
+        further = book.create_sheet(name)
+        further.freeze_panes = "B2"
+        further.append(list(lines[0]))
+        for line in lines[:EXCEL_ROWS]:
+            further.append([_excel_cell(openpyxl, further, value) for value in line.values()])
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()

@@ -11,8 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.importance.activities import ActivityScore, Story
+from waypost.importance.decisions import Decision, Decisions
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.logs.log import NEGATIVE, POSITIVE
+from waypost.logs.traces import written
+from waypost.report.insight import places, points
 from waypost.report.names import addition, captions
 from waypost.report.story import CLEAR, Group, most_lost, separating
 from waypost.report.view import turn_states
@@ -22,6 +26,8 @@ MOST = 5  # findings
 NAMED = 3  # names in one of them
 ALL = 0.95  # of the good and of the bad cases: nearly all
 OPEN = 2  # steps that are told of one by one
+OUTCOMES = frozenset({POSITIVE, NEGATIVE})  # a choice between them decides nothing new
+LITTLE = 0.1  # less than this between best and worst is little
 USUAL = 0.2  # of the cases have it: worth saying that it could be done without
 
 
@@ -65,10 +71,13 @@ def findings(explanation: Explanation) -> list[Finding]:
 def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
     stages, others = separating(story)
     told = [*([most_lost(stages)[1]] if stages else []), *(group[0] for group in others[:NAMED])]
-    found = [*([_lost(stages)] if stages else []), *(_separating(group) for group in others[:NAMED])]
+    decided = _lost_by_choice(explanation)
+    separate = others[: NAMED - (decided is not None)]
+    found = [*([_lost(stages)] if stages else []), *(_separating(group) for group in separate)]
     if not found:
         none = "of the cases end well, and no step separates them from the others by more than chance would do."
         found.append(Finding("marginal", percent(story.success), (none,)))
+    found += [] if decided is None else [decided]
     low, high = explanation.reachability
     if story.scopes and high - story.success >= CLEAR:
         could = (
@@ -147,6 +156,40 @@ def _everywhere(story: Story, _: Sequence[ActivityScore]) -> Finding | None:
     )
 
 
+def _lost_by_choice(explanation: Explanation) -> Finding | None:
+    """Tell which choice costs a log most success, as it was made."""
+    known = explanation.insight.decisions if explanation.insight else None
+    if known is None or explanation.log is None:
+        return None
+    where_of = places(known.mdp)
+    decided = {written(a.name, "paper") for a in explanation.log.defining}
+    costly = [
+        d
+        for d in known.departures
+        if d.cost >= CLEAR
+        and written(where_of[known.mdp.index[d.state]][1], "paper") not in decided
+        and not OUTCOMES.intersection(d.values)
+    ]
+    if not costly:
+        return None
+    worst = costly[0]
+    where, activity = where_of[known.mdp.index[worst.state]]
+    name = Name(printable(activity), activity=activity)
+    said = (f"of success are lost {printable(where.removesuffix(activity))}", name, f": {_choices(worst)}.")
+    return Finding("against", points(worst.cost), said)
+
+
+def _choices(decision: Decision) -> str:
+    """Say what the best choice leads to, and what is done instead."""
+    wrong = {action: share for action, share in decision.taken.items() if action not in decision.best}
+    taken = max(wrong, key=lambda action: wrong[action] * (max(decision.values.values()) - decision.values[action]))
+    best = " or ".join(map(printable, decision.best[:2]))
+    return (
+        f"{best} leads to success in {percent(max(decision.values.values()))}, and {printable(taken)}, "
+        f"{percent(wrong[taken])} of the time, in {percent(decision.values[taken])}"
+    )
+
+
 @dataclass(frozen=True)
 class _Told:
     """A state, or the states that share a caption, with bounds by scope."""
@@ -159,8 +202,80 @@ class _Told:
 def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
     told = _entries(explanation)
-    first = _indispensable(explanation, told), _important(explanation, told)
+    first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
     return [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+
+
+def _decided(explanation: Explanation) -> list[Finding]:
+    """Tell where a given strategy loses most; without one, where most is at stake."""
+    known = explanation.insight.decisions if explanation.insight else None
+    if known is None:
+        return []
+    target = printable(explanation.target)
+    where = places(known.mdp)
+    if not known.given:
+        told = [
+            _at_stake(known, d, target) for d in known if _matters(known, d) and not OUTCOMES.intersection(d.values)
+        ]
+        return told[:1] or _hardly(explanation, target)
+    reached = Finding(
+        "against" if known.cost >= CLEAR else "for",
+        percent(known.reached),
+        (f"of the runs reach {target} with the given strategy; {percent(known.reachability)} is possible.",),
+    )
+    lost = [d for d in known.departures[:OPEN] if d.cost >= CLEAR]
+    return [
+        reached,
+        *(
+            Finding(
+                "against",
+                points(d.cost),
+                (
+                    "of success are lost in ",
+                    _place(where[known.mdp.index[d.state]][1], known.mdp.index[d.state]),
+                    f", where {percent(d.met)} of the runs come: {_choices(d)}.",
+                ),
+            )
+            for d in lost
+        ),
+    ]
+
+
+def _hardly(explanation: Explanation, target: str) -> list[Finding]:
+    """Tell that choices change little, where they do."""
+    low, high = map(float, explanation.reachability)
+    if high - low >= LITTLE:
+        return []
+    said = (
+        f"is all that choices can change: {percent(high)} of the runs reach {target} at best, {percent(low)} at worst."
+    )
+    return [Finding("marginal", points(high - low), (said,))]
+
+
+def _matters(known: Decisions, decision: Decision) -> bool:
+    return decision.stakes * decision.met >= CLEAR * known.reachability
+
+
+def _place(name: str, state: int) -> Name:
+    return Name(printable(name), state=state)
+
+
+def _at_stake(known: Decisions, decision: Decision, target: str) -> Finding:
+    """Tell of a decision in which the wrong choice costs most."""
+    state = known.mdp.index[decision.state]
+    order = sorted(decision.values, key=lambda action: -decision.values[action])
+    best, worst = printable(order[0]), printable(order[-1])
+    low, high = percent(decision.values[order[-1]]), percent(decision.values[order[0]])
+    come = f"{percent(decision.met)} of the best runs come there"
+    return Finding(
+        "best",
+        f"{high.removesuffix(' %')} or {low}",
+        (
+            "of the runs that come to ",
+            _place(places(known.mdp)[state][1], state),
+            f" reach {target}: {high} by {best}, {low} by {worst}. {come}.",
+        ),
+    )
 
 
 def _entries(explanation: Explanation) -> list[_Told]:

@@ -20,15 +20,29 @@ from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
 from waypost.report import story as words
 from waypost.report.findings import Name, findings
-from waypost.report.names import labels_by_state
+from waypost.report.insight import insight_data
+from waypost.report.mapdata import stop_places
+from waypost.report.names import labels_by_state, titles
 from waypost.report.pagedata import page_data
+from waypost.report.strategies import compared_strategies
 from waypost.report.text import Summary, kind_counts, summarise
 from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = (
     *("vendor/dagre.js", "wording.js", "solver.js", "thinning.js", "layout.js", "pictures.js", "grid.js", "graph.js"),
-    *("stops.js", "panels.js", "path.js", "table.js", "compare.js", "reading.js", "main.js"),
+    *(
+        "stops.js",
+        "panels.js",
+        "insight.js",
+        "pattern.js",
+        "matching.js",
+        "path.js",
+        "table.js",
+        "compare.js",
+        "reading.js",
+        "main.js",
+    ),
 )
 
 
@@ -37,9 +51,10 @@ def render_html(
     *,
     coordinates: Mapping[Any, tuple[int, int]] | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
+    names: Sequence[str] | None = None,
     top: int = 5,
 ) -> str:
-    """Self-contained page for one explanation, or for several targets of the same model.
+    """Self-contained page for one explanation, or for several targets, or several strategies, of the same model.
 
     Parameters
     ----------
@@ -50,6 +65,8 @@ def render_html(
         Where each state stands on a grid; read off names such as ``x=3, y=1`` when not given.
     cases
         Names of example cases for states of a model that was learned from a log.
+    names
+        What to call each explanation where they differ by their strategy, not by their target.
     top
         Lines per section of the summary.
 
@@ -65,20 +82,39 @@ def render_html(
     mdp = several[0].mdp
     if any(e.mdp is not mdp or not np.array_equal(e.asked, several[0].asked) for e in several):
         raise ModelError("the targets of one page must be explained on the same model and the same states")
-    template = _environment().get_template("page.html")
     summaries = [summarise(explanation, top) for explanation in several]
     story = several[0].log
     # of a log, the model's states are in the page where they were asked for; its activities always are
     told = [each.log.by_state or each if each.log else each for each in several]
     data = page_data(told, coordinates, cases or {}, story)
     positions = {name: k for k, name in enumerate(data["states"])}
-    page: str = template.render(
-        title=printable(summaries[0].title),
-        version=version("waypost"),
-        css=_asset("page.css"),
-        script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
-        parts=[_part(e, s, positions) for e, s in zip(several, summaries, strict=True)],
-        data=embed(data),
+    labels: Sequence[str | None] = names or [None] * len(several)
+    for target, explanation, label in zip(data["targets"], several, labels, strict=True):
+        target["insight"] = insight_data(explanation, positions if story is None else stop_places(story))
+        target["label"] = label
+    parts = [
+        part_of(e, s, positions) | {"insight": target["insight"]}
+        for e, s, target in zip(several, summaries, data["targets"], strict=True)
+    ]
+    if names and len(several) > 1:
+        parts = [part | compared_strategies(several, names) for part in parts]
+    return filled(parts, data)
+
+
+def filled(parts: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> str:
+    """Page of these parts, with the data its script works with."""
+    page: str = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=parts[0]["title"],
+            version=version("waypost"),
+            css=_asset("page.css"),
+            script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
+            parts=parts,
+            share=percent,
+            data=embed(data),
+        )
     )
     return page
 
@@ -106,17 +142,18 @@ def _asset(name: str) -> str:
     return (files("waypost.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _part(explanation: Explanation, summary: Summary, positions: Mapping[str, int]) -> dict[str, Any]:
+def part_of(explanation: Explanation, summary: Summary, positions: Mapping[str, int]) -> dict[str, Any]:
     """Gather what the template needs for one target: the words and the first rows of the table."""
     story = explanation.log
     found = findings(explanation)
-    states = explanation.mdp.states
+    states, start = explanation.mdp.states, explanation.mdp.initial
+    begin = titles(explanation.mdp)[start]
     names = [part for finding in found for part in finding.parts if isinstance(part, Name)]
     named = {name.state for name in names if name.state is not None}
     part = {
         "summary": summary,
-        "title": summary.title,
-        "lead": summary.lead,
+        "title": printable(summary.title),
+        "lead": summary.lead.replace(repr(printable(states[start])), repr(printable(begin)), 1),
         "findings": found,
         "at": {state: positions[states[state]] for state in named if states[state] in positions},
         "stops": {},
@@ -130,6 +167,9 @@ def _figures(explanation: Explanation) -> list[tuple[str, str]]:
     low, high = explanation.reachability
     story, write = explanation.log, number if explanation.log is None else percent
     seen = [] if story is None else [("observed", percent(story.success))]
+    decided = explanation.insight.decisions if explanation.insight else None
+    if story is None and decided is not None and decided.given:
+        seen = [("given strategy", number(decided.reached))]
     if story is not None and not story.scopes:
         return [*seen, ("cases", f"{story.cases:,}")]
     return (

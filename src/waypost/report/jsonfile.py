@@ -9,6 +9,7 @@ from typing import Any
 
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Number, PathImportance
+from waypost.report.insight import tables
 from waypost.report.records import COUNTED
 
 FORMAT = 1
@@ -61,11 +62,24 @@ def _document(explanation: Explanation) -> dict[str, Any]:
             }
             for k, s in enumerate(explanation.asked)
         ],
+        **_groups(explanation),
     }
 
 
+def _groups(explanation: Explanation) -> dict[str, Any]:
+    """Give the groups that were asked for, where there are any."""
+    found = [
+        {"name": name, "states": size, **{p: numbers(**b._asdict()) for p, b in explanation.groups[name].items()}}
+        for name, size in explanation.told_groups.items()
+    ]
+    return {"groups": found} if found else {}
+
+
 def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
-    """Explanation of a log: its states where they were asked for, its activities, and how well the model fits."""
+    """Explanation of a log: its states where they were asked for, its activities, how well the model fits, and insight.
+
+    ``decisions``, ``ways`` and ``segments`` are lists of objects, each there where the log has any.
+    """
     states = {"states": []} if story.by_state is None else _document(story.by_state)
     return {
         "format": FORMAT,
@@ -83,6 +97,7 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
             for score in story.activities
         ],
         "fit": {"worst": story.fit.worst, "activity": story.fit.activity},
+        **tables(explanation),
     }
 
 

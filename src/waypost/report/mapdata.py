@@ -26,16 +26,32 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
     stops = []
     for stop in process.stops:
         score = scores.get(stop.name) if stop.role == "activity" else None
-        known: dict[str, Any] = {}
+        known: dict[str, Any] = _performed(story, stop.name) if stop.role == "activity" else {}
         if score is not None:
-            known = {name: getattr(score, name) for name in _SCORES}
+            known |= {name: getattr(score, name) for name in _SCORES}
             known["bounds"] = {scope: [float(bound) for bound in bounds] for scope, bounds in score.bounds.items()}
             known["few"] = sorted(score.on_few)
             known["intervals"] = {name: list(ends) for name, ends in score.intervals.items()}
             known["examples"] = [*cases.get(stop.name, ())][:8]
         stops.append({**asdict(stop), **known, "states": _states(stop.name, mdp, at)})
     arrows = [[a.source, a.target, a.count, _rounded(a.waiting)] for a in process.arrows[:ARROWS]]
-    return {"cases": process.cases, "stops": stops, "arrows": arrows}
+    courses = [[course.count, course.example, *course.stops] for course in process.courses]
+    return {"cases": process.cases, "stops": stops, "arrows": arrows, "courses": courses}
+
+
+def _performed(story: Story, activity: str) -> dict[str, Any]:
+    found = story.performers.get(activity) or story.performers.get(written(activity, "paper"))
+    return {} if found is None else {"actor": found.actor, "chooses": found.chooses}
+
+
+def stop_places(story: Story) -> dict[str, int]:
+    """Where each activity is among the stops of the map, however the model writes it."""
+    found: dict[str, int] = {}
+    for k, stop in enumerate(story.process_map.stops if story.process_map else ()):
+        if stop.role == "activity":
+            found.setdefault(written(stop.name, "paper"), k)
+            found[stop.name] = k
+    return found
 
 
 def _states(activity: str, mdp: MDP, at: Mapping[int, int]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -41,6 +42,19 @@ def captions(mdp: MDP) -> list[str]:
         for state in np.flatnonzero(holds).tolist():
             called[state] = name
     return called
+
+
+def titles(mdp: MDP) -> list[str]:
+    """(S,) captions, with what the state's name adds in brackets where several states are called the same.
+
+    >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"call": ["q0", "q1"]})
+    >>> titles(mdp)
+    ['call (q0)', 'call (q1)']
+    """
+    called = captions(mdp)
+    shared = Counter(called)
+    names = zip(called, mdp.states, strict=True)
+    return [f"{caption} ({addition(caption, name)})" if shared[caption] > 1 else caption for caption, name in names]
 
 
 def addition(called: str, name: str) -> str:

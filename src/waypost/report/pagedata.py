@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
+from waypost.patterns import step
+from waypost.patterns.declare import COUNTED, PAIRED, template
+from waypost.patterns.tree import Template
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.mapdata import map_data
@@ -54,6 +57,7 @@ def page_data(
         "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],
         "thing": "state" if several[0].log is None else "activity",
         "map": None if story is None or story.process_map is None else map_data(story, several[0].mdp, at, cases),
+        "templates": template_texts(),
         "grid": _grid(several[0], coordinates_of(mdp, coordinates), at),
         "cases": None if story else {at[mdp.state(name)]: [*found][:8] for name, found in cases.items()} or None,
     }
@@ -98,7 +102,31 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "order": [position[k] for k in explanation.ranking.tolist() if k in position],
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(view, at),
+        "whatifs": _whatifs(explanation, inside),
     }
+
+
+def template_texts() -> dict[str, str]:
+    """What each Declare template means, as a pattern over A and B; N is how often, M once more.
+
+    >>> template_texts()["exactly"], template_texts()["precedence"]
+    ('existence(A, N) & absence(A, M)', 'not(!A* (B & !A) ...)')
+    """
+    often = 70_001  # a number that stands for N
+    a, b = step("A"), step("B")
+    found = {name: template(name, [a], often) for name in COUNTED}
+    found |= {"init": template("init", [a])} | {name: template(name, [a, b]) for name in PAIRED}
+    parts = {name: str(pattern.part) for name, pattern in found.items() if isinstance(pattern, Template)}
+    return {name: text.replace(str(often), "N").replace(str(often + 1), "M") for name, text in parts.items()}
+
+
+def _whatifs(explanation: Explanation, inside: Sequence[int]) -> list[list[float | int]] | None:
+    """Success after each state, least and greatest, and without it, where they are known."""
+    known = explanation.whatifs or (explanation.insight.whatifs if explanation.insight else None)
+    if known is None:
+        return None
+    columns = (known.after_lower, known.after_upper, known.without)
+    return [[float(values[k]) for k in inside] for values in columns]
 
 
 def compact(value: Number) -> float | int:

@@ -14,7 +14,7 @@ PAGES = frozenset({".html", ".htm"})
 PICTURES = frozenset({".svg", ".png", ".pdf"})
 Picture = Literal["auto", "graph", "bars", "grid"]
 
-WITNESSED = (12, 60)  # states whose witness strategies are in a page: of a large model, of a small one
+WITNESSED = (8, 60)  # states whose witness strategies are in a page: of a large model, of a small one
 TRANSITIONS = 200_000  # a larger model stays outside the page; its pictures and numbers are in
 STATES = 60_000  # of a model with more states, the most important are in the page
 LABELS = 60  # more shared labels than this are too many to be told one by one

@@ -6,10 +6,12 @@ from typing import Any
 
 from waypost.errors import require
 from waypost.importance.activities import ActivityScore
-from waypost.importance.results import Bounds, Explanation, Number
+from waypost.importance.reading import kind_of
+from waypost.importance.results import Bounds, Explanation, Kind, Number
 from waypost.report.names import labels_by_state
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
+WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
 Value = str | Number | None
 
 
@@ -23,7 +25,8 @@ def columns(explanation: Explanation) -> list[str]:
         bounds = (f"{scope}_{side}" for scope in explanation.log.scopes for side in sides)
         return ["activity", "defines_outcome", *COUNTED, *bounds]
     bounds = (f"{scope}_{side}" for scope in explanation.parts for side in sides)
-    return ["state", "labels", "kind", *bounds, *(["refused"] if explanation.refused else [])]
+    more = ([] if explanation.whatifs is None else WHAT_IF), (["refused"] if explanation.refused else [])
+    return ["state", "labels", "kind", *bounds, *more[0], *more[1]]
 
 
 def texts(explanation: Explanation) -> int:
@@ -32,7 +35,7 @@ def texts(explanation: Explanation) -> int:
 
 
 def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Value]]:
-    """One row per state, most important first; numbers stay numbers.
+    """One row per group told, then one per state, most important first; numbers stay numbers.
 
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
@@ -43,16 +46,37 @@ def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Val
     head = columns(explanation)
     if explanation.log is not None:
         return [dict(zip(head, _activity(score), strict=True)) for score in explanation.log.activities[:top]]
-    labels, refused, found = labels_by_state(explanation.mdp), explanation.refused, []
+    unknown = dict.fromkeys(head, None)  # what is told of states alone
+    found: list[dict[str, Value]] = [
+        unknown | dict(zip(head, (name, "", group_kind(explanation, name).value, *numbers), strict=False))
+        for name in explanation.told_groups
+        for numbers in [group_numbers(explanation, name)]
+    ]
+    labels, refused = labels_by_state(explanation.mdp), explanation.refused
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
-        numbers = (number for bounds in explanation.at(position).values() for number in bounds)
+        bounds = (number for bounds in explanation.at(position).values() for number in bounds)
         name = explanation.mdp.states[state]
-        line: list[Value] = [name, ", ".join(labels[state]), kind.value, *numbers]
+        line: list[Value] = [name, ", ".join(labels[state]), kind.value, *bounds, *_whatifs(explanation, position)]
         if refused:
             line.append(refused.get(name, ""))
         found.append(dict(zip(head, line, strict=True)))
     return found
+
+
+def group_kind(explanation: Explanation, name: str) -> Kind:
+    """What kind of step passing a group is."""
+    return kind_of(explanation.groups[name][explanation.main_scope])
+
+
+def group_numbers(explanation: Explanation, name: str) -> list[Number]:
+    """Both bounds of a group in every part."""
+    return [number for part in explanation.parts for number in explanation.groups[name][part]]
+
+
+def _whatifs(explanation: Explanation, position: int) -> list[Number]:
+    known = explanation.whatifs
+    return [] if known is None else [getattr(known, name)[position] for name in WHAT_IF]
 
 
 def _activity(score: ActivityScore) -> tuple[Value, ...]:

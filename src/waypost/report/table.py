@@ -14,11 +14,14 @@ from rich.text import Text
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
 from waypost.report import story as told
+from waypost.report.findings import findings
 from waypost.report.names import labels_by_state
+from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
 NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
+WORD = 14  # characters up to which a word stays whole
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
@@ -40,6 +43,8 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
     left = len(explanation.asked) - top
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
+    if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
+        _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
     for sentence in (*refusals(explanation), *whatif_words(explanation)):
         console.print(Text(sentence))
 
@@ -100,14 +105,20 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
     labelled = any(labels[explanation.asked[k]] for k in order)
     head = ["state", *(["labels"] if labelled else []), "kind"]
     lines: list[list[str | Text]] = []
+    for group, size in explanation.told_groups.items():
+        called = f"{group} (any of {count(size, 'state')})"
+        style = _STYLES.get(kind := group_kind(explanation, group), "")
+        spans = (span(explanation.groups[group][part], cell) for part in explanation.parts)
+        lines.append([Text(printable(called), style=style), *[Text()] * labelled, Text(_word(kind), style), *spans])
+        if explanation.whatifs is not None:
+            lines[-1] += [""] * len(WHAT_IF)
     for k in order:
         state, kind = int(explanation.asked[k]), explanation.kinds[k]
         style = _STYLES.get(kind, "")
         names = [Text(printable(mdp.states[state]), style=style)]
         if labelled:
             names.append(Text(printable(", ".join(labels[state])), style="dim"))
-        kind_name = Text("to avoid" if kind is Kind.DETRIMENTAL else kind.value, style=style)
-        lines.append([*names, kind_name, *(span(bounds, cell) for bounds in explanation.at(k).values())])
+        lines.append([*names, Text(_word(kind), style), *(span(bounds, cell) for bounds in explanation.at(k).values())])
         if explanation.whatifs is not None:
             lines[-1] += whatif_cells(explanation.whatifs, k)
     return fitted_table(
@@ -119,6 +130,10 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
         box=box.SIMPLE_HEAD,
         header_style="dim",
     )
+
+
+def _word(kind: Kind) -> str:
+    return "to avoid" if kind is Kind.DETRIMENTAL else kind.value
 
 
 def fitted_table(
@@ -144,7 +159,9 @@ def fitted_table(
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
         ]
-        narrow.add_column(heading, width=None if k < names + words else max(map(len, parts)), **how)
+        short = k >= names and max((len(line[k].plain) for line in cells), default=0) <= WORD
+        width = None if k < names + words else max(map(len, parts))
+        narrow.add_column(heading, width=width, no_wrap=short and k < names + words, **how)
     for line in cells:
         wide.add_row(*line)
         narrow.add_row(*line)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
 from waypost.report.names import addition, captions, group_by_label
-from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, share, span
+from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, share, span
 
 _WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
 
@@ -79,7 +79,9 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
         if found:
             title, sentence = _words(kind, target, explanation.main_scope)
             items = tuple(
-                Item(printable(entry.name), entry.note, tuple(map(span, entry.bounds.values())))
+                Item(
+                    printable(entry.name), entry.note, tuple(span(bounds, exactly) for bounds in entry.bounds.values())
+                )
                 for entry in found[:top]
             )
             sections.append(Section(kind.value, title, sentence, items, len(found) - len(items)))
@@ -89,7 +91,11 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
         lead=_lead(explanation, target),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
-        reading=_how_to_read(entries, target, grouped=any(name in mdp.labels for name in explanation.groups)),
+        reading=_how_to_read(
+            entries,
+            target,
+            grouped=bool(explanation.told_groups) or any(name in mdp.labels for name in explanation.groups),
+        ),
     )
 
 
@@ -115,6 +121,10 @@ def _entries(explanation: Explanation) -> list[_Entry]:
     inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
     shared = Counter(captions(explanation.mdp))
     entries = []
+    for name, size in explanation.told_groups.items():
+        bounds = {scope: groups[name][scope] for scope in explanation.scopes}
+        kind = kind_of(bounds[explanation.main_scope])
+        entries.append(_Entry(name, f"any of {count(size, 'state')}", kind, bounds, size))
     for name, members in group_by_label(explanation, inner):
         if name in groups and shared[name] > 1 and len(members) == shared[name]:
             bounds = {scope: groups[name][scope] for scope in explanation.scopes}
@@ -145,10 +155,10 @@ def _note(explanation: Explanation, name: str, members: Sequence[int], labelled:
 def _lead(explanation: Explanation, target: str) -> str:
     initial = repr(printable(explanation.mdp.states[explanation.mdp.initial]))
     low, high = explanation.reachability.lower, explanation.reachability.upper
-    reached = f"From {initial}, {target} is reached with probability {number(high)}"
+    reached = f"From {initial}, {target} is reached with probability {exactly(high)}"
     if low == high:
         return f"{reached}, whatever choices are made."
-    return f"{reached} at best and {number(low)} at worst, depending on the choices made."
+    return f"{reached} at best and {exactly(low)} at worst, depending on the choices made."
 
 
 def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:
@@ -187,14 +197,14 @@ def _best_strategies(explanation: Explanation, entries: Sequence[_Entry], target
     title = "Following a best strategy"
     sentence = (
         f"A best strategy is one that reaches {target} with the greatest probability, "
-        f"{number(explanation.reachability.upper)}."
+        f"{exactly(explanation.reachability.upper)}."
     )
     changed = sorted((entry for entry in entries if shrink(entry) >= MARGINAL), key=shrink, reverse=True)
     if not changed:
         return Section("best", title, f"{sentence} It changes no state's importance by much.")
     items = []
     for entry in changed[: min(top, 3)]:
-        before, after = (span(entry.bounds[scope]) for scope in ("all", "optimal"))
+        before, after = (span(entry.bounds[scope], exactly) for scope in ("all", "optimal"))
         items.append(Item(printable(entry.name), entry.note, (f"{after} instead of {before}",)))
     return Section("best", title, f"{sentence} It narrows:", tuple(items), len(changed) - len(items))
 
@@ -210,7 +220,7 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tu
         bounds = entry.bounds[scope]
         under = {"all": ", depending on the strategy", "optimal": " under a best strategy"}
         sentences.append(
-            f"{span(bounds)} for {printable(entry.name)} means: of the runs that reach {target}, "
+            f"{span(bounds, exactly)} for {printable(entry.name)} means: of the runs that reach {target}, "
             f"{share(bounds)} pass it on the way{under.get(scope, ' under the given strategy')}."
         )
     if any(entry.states > 1 for entry in entries):
@@ -297,11 +307,11 @@ def path_summary(result: PathImportance, as_run: str | None = None) -> str:
         "strategy": as_run or "under the given strategy",
     }[result.scope]
     lines = [
-        f"The path {path} has importance {span(bounds)} for reaching {target}.",
+        f"The path {path} has importance {span(bounds, exactly)} for reaching {target}.",
         f"Of the runs that reach {target} {under}, {share(bounds)} follow the path.",
     ]
     if result.scope != "strategy":
-        following, best = number(result.reachability_following), number(result.reachability)
+        following, best = exactly(result.reachability_following), exactly(result.reachability)
         lines.append(
             f"Taking these actions costs nothing: {target} can still be reached with probability {best}, "
             "the greatest there is."

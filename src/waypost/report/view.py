@@ -71,25 +71,30 @@ def important_part(explanation: Explanation, limit: int = SHOWN) -> View:
     targets = np.flatnonzero(explanation.target_states).tolist()
     best = {state: rank for rank, state in enumerate(ranked)}
     targets.sort(key=lambda state: best.get(state, len(ranked)))
-    turns = turn_states(mdp)
-    ranked.sort(key=lambda state: turns[state])  # stable: those that say nothing come last
+    silent = turn_states(mdp)
+    ranked = [state for state in ranked if not silent[state]] or ranked
     other = [] if explanation.log is None else [mdp.n_states - 1]  # where bad cases end
     wanted = dict.fromkeys([mdp.initial, *targets[: max(1, limit // 8)], *other, *ranked])
     states = tuple(wanted)[:limit]
-    direct = _direct(mdp, states, turns)
+    direct = _direct(mdp, states, silent)
     return View(states, (*direct, *_through_hidden(mdp, states, direct)))
 
 
 def turn_states(mdp: MDP) -> list[bool]:
-    """(S,) which states only say whose turn it is after a step: ``bank after Check``, or ``bankCheck``.
+    """(S,) which states only say whose turn it is after a step, see `turns`."""
+    return [turn is not None for turn in turns(mdp)]
+
+
+def turns(mdp: MDP) -> list[tuple[str, str] | None]:
+    """(S,) whose turn it is after which step, for states that say nothing else: ``bank after Check``, or ``bankCheck``.
 
     Such a state is called as the states before it are, with something in front; and at least three steps have one with
     the same in front, so that ``resend`` after ``send`` is none.
 
     >>> steps = {"a": {"env": "bank after a"}, "bank after a": {"go": "b"}, "b": {"env": "bank after b"}}
     >>> steps |= {"bank after b": {"go": "c"}, "c": {"env": "bank after c"}, "bank after c": {}}
-    >>> turn_states(MDP.from_dict(steps, initial="a"))
-    [False, True, False, True, False, True]
+    >>> turns(MDP.from_dict(steps, initial="a"))[:4]
+    [None, ('bank', 'a'), None, ('bank', 'b')]
     """
     called = captions(mdp)
     before: list[set[str]] = [set() for _ in called]
@@ -104,10 +109,13 @@ def turn_states(mdp: MDP) -> list[bool]:
     steps: dict[str, set[str]] = {}
     for prefix, name in zip(front, called, strict=True):
         steps.setdefault(prefix, set()).add(name)
-    return [bool(prefix) and len(steps[prefix]) >= 3 for prefix in front]
+    return [
+        (prefix.removesuffix(" after "), name.removeprefix(prefix)) if prefix and len(steps[prefix]) >= 3 else None
+        for prefix, name in zip(front, called, strict=True)
+    ]
 
 
-def _direct(mdp: MDP, states: tuple[int, ...], turns: Sequence[bool]) -> list[Edge]:
+def _direct(mdp: MDP, states: tuple[int, ...], silent: Sequence[bool]) -> list[Edge]:
     """Arrows between shown states; what only says whose turn it is, and is not shown, is stepped over."""
     shown = set(states)
     edges = []
@@ -116,7 +124,7 @@ def _direct(mdp: MDP, states: tuple[int, ...], turns: Sequence[bool]) -> list[Ed
         for choice, target, probability in _steps(mdp, source):
             if target in shown:
                 found.setdefault(target, []).append((choice, probability))
-            elif turns[target]:
+            elif silent[target]:
                 for further, end, also in _steps(mdp, target):
                     if end in shown:
                         found.setdefault(end, []).append((further, probability * also))

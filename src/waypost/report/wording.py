@@ -48,6 +48,15 @@ def cell(value: Number) -> str:
     return str(value) if isinstance(value, Fraction) and len(str(value)) <= 15 else number(value)
 
 
+def exactly(value: Number) -> str:
+    """Write a number as it was computed: a fraction in exact mode, however long, else as `number` does.
+
+    >>> exactly(Fraction(855, 953)), exactly(Fraction(1)), exactly(0.25)
+    ('855/953', '1', '0.25')
+    """
+    return str(value) if isinstance(value, Fraction) else number(value)
+
+
 def span(bounds: Bounds, write: Callable[[Number], str] = number) -> str:
     """Bounds as people read them; one number where both print alike.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.graph import Graph, end_components, reachable
+from waypost.graph import Graph, end_components, reachable, strong_components
 from waypost.model import MDP
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
@@ -23,7 +23,12 @@ class Overview:
     transitions: int
     initial: str
     deciding: int  # states that offer more than one choice
+    most_choices: int  # of one state
+    cycles: int  # strong components of more than one state
+    largest_cycle: int  # states of the largest of them
     end_components: int  # of more than one state
+    leaving: int  # the most transitions that leave a state
+    touching: int  # the most that leave or enter one
     unreachable: tuple[str, ...]  # states that no run from the initial one visits
     goals: tuple[str, ...]  # its labels; without any, its final states
 
@@ -48,14 +53,22 @@ def overview(mdp: MDP) -> Overview:
     """
     graph = Graph.of(mdp)
     component, _ = end_components(graph)
+    cycles = np.bincount(strong_components(graph).component)
     visited = reachable(graph, np.arange(mdp.n_states) == mdp.initial)
+    out = np.bincount(mdp.choice_state, weights=np.diff(mdp.transitions.indptr), minlength=mdp.n_states)
+    into = np.bincount(mdp.transitions.indices, minlength=mdp.n_states)
     return Overview(
         states=mdp.n_states,
         choices=mdp.n_choices,
         transitions=mdp.transitions.nnz,
         initial=mdp.states[mdp.initial],
         deciding=int((np.diff(mdp.first_choice) > 1).sum()),
+        most_choices=int(np.diff(mdp.first_choice).max()),
+        cycles=int((cycles > 1).sum()),
+        largest_cycle=int(cycles.max()),
         end_components=int((np.bincount(component[component >= 0]) > 1).sum()),
+        leaving=int(out.max()),
+        touching=int((out + into).max()),
         unreachable=tuple(mdp.states[s] for s in np.flatnonzero(~visited)),
         goals=tuple(mdp.labels) or _final_states(mdp),
     )

@@ -2,6 +2,7 @@
 
 from waypost.story.explaining import explain_log
 from waypost.story.graph import activity_graph
+from waypost.story.insight import with_insight
 from waypost.story.paths import activity_path
 
-__all__ = ["activity_graph", "activity_path", "explain_log"]
+__all__ = ["activity_graph", "activity_path", "explain_log", "with_insight"]

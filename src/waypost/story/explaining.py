@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -22,11 +23,13 @@ from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
-from waypost.logs import Actors, Contrast, Contrasts, EventLog, Recipe, Step, contrast, process_map, read_log
+from waypost.logs import Actors, Contrast, Contrasts, Log, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
-from waypost.logs.traces import ENVIRONMENT, log_of_traces, steps_of, written
+from waypost.logs.traces import ENVIRONMENT, Traces, log_of_traces, steps_of, written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.story.graph import activity_graph
+from waypost.story.insight import log_insight
+from waypost.story.performers import performers
 from waypost.uncertainty.bootstrap import Resampled, bootstrap
 from waypost.uncertainty.shares import share_intervals
 from waypost.uncertainty.support import (
@@ -94,6 +97,7 @@ def explain_log(
 
     Examples
     --------
+    >>> from waypost.logs import EventLog
     >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60
     >>> found = explain_log(EventLog.from_sequences(cases), positive="pay")
     >>> found["help"]["observed"], found["help"]["contrast"]
@@ -129,8 +133,10 @@ def explain_log(
         process_map=process_map(log),
         notes=(*chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
         by_state=detail,
+        performers=performers(ready.traces),
     )
-    return by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
+    told = by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
+    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.mdp))
 
 
 def _said(positive: str | Sequence[str] | None) -> str:
@@ -144,7 +150,7 @@ def _ready(
     if isinstance(source, Prepared):
         return source if eps is None else replace(source, eps=eps)
     steps = () if positive is None else (Step("set_outcome", {"positive": positive}),)
-    log = source if isinstance(source, EventLog) else read_log(source)
+    log = open_log(source) if isinstance(source, str | PathLike) or hasattr(source, "columns") else source
     return prepare(log, Recipe(steps=steps), actors=actors, eps=eps)
 
 
@@ -211,7 +217,7 @@ class _Chosen:
 def with_intervals(
     scores: Sequence[ActivityScore],
     chosen: _Chosen,
-    log: EventLog,
+    log: Log,
     ready: Prepared,
     eps: float,
     resamples: int,
@@ -282,7 +288,8 @@ def _on_few(question: Question, states: States) -> bool:
 
 def _no_choice(chosen: _Chosen, ready: Prepared) -> tuple[str, ...]:
     """Tell of people who choose and never have an alternative."""
-    acting = any(given != ENVIRONMENT for trace in ready.traces for given, _ in steps_of(trace))
+    variants = ready.traces.variants if isinstance(ready.traces, Traces) else ready.traces
+    acting = any(given != ENVIRONMENT for trace in variants for given, _ in steps_of(trace))
     if chosen.questions or not acting:
         return ()
     return (

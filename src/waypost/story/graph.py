@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.logs.contrast import good_cases
-from waypost.logs.log import NEGATIVE, POSITIVE, EventLog
+from waypost.logs import Log
+from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.model import MDP
 
 BEGIN = "start"
 
 
-def activity_graph(log: EventLog) -> MDP:
+def activity_graph(log: Log) -> MDP:
     """Chain over the activities of a log: each is followed by others as often as in the log.
 
     It is a map to look at. It remembers one step only, so importance is never computed in it.
 
+    >>> from waypost.logs import EventLog
     >>> from waypost.logs.steps.outcome import set_outcome
     >>> log = set_outcome(EventLog.from_sequences([["ask", "pay"], ["ask", "go"], ["ask"]]), positive="pay")
     >>> activity_graph(log)
     MDP(states=6, choices=6, transitions=8, initial='start')
     """
-    good = good_cases(log)
-    names = list(log.activities())
+    seen = log.seen
+    names = list(seen.activities)
     begin = BEGIN if BEGIN not in names else f"({BEGIN})"
     states = [begin, *names, POSITIVE, NEGATIVE]
-    at = {name: k for k, name in enumerate(names, 1)}
-    event = np.array([at[name] for name in log.names().tolist()])
-    first = log.first_event
+    event, first = seen.code + 1, seen.first
     follows = np.append(event[1:], 0)
-    follows[first[1:] - 1] = np.where(good, len(names) + 1, len(names) + 2)
-    source = np.concatenate([np.zeros(len(first) - 1, int), event])
+    follows[first[1:] - 1] = np.where(seen.good, len(names) + 1, len(names) + 2)
+    source = np.concatenate([np.zeros(len(seen), np.int64), event])
     target = np.concatenate([event[first[:-1]], follows])
-    pairs, counts = np.unique(np.column_stack([source, target]), axis=0, return_counts=True)
-    total = np.bincount(source, minlength=len(states))
+    weight = np.concatenate([seen.count, seen.count[seen.variant]])
+    pairs, where = np.unique(np.column_stack([source, target]), axis=0, return_inverse=True)
+    counts = np.bincount(where.ravel(), weights=weight).astype(np.int64)
+    total = np.bincount(source, weights=weight, minlength=len(states))
     return MDP.from_triplets(
         pairs[:, 0],
         pairs[:, 1],

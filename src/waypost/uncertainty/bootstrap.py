@@ -6,10 +6,9 @@ shortest sequence of inputs and outputs that leads to it; or all states with its
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -21,9 +20,11 @@ from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError,
 from waypost.importance import group_importance, state_importance
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
-from waypost.logs.traces import Trace
+from waypost.learn.tree import weighted
+from waypost.logs.traces import Trace, Traces
 from waypost.model import MDP, Target
-from waypost.processes import ChildError, spread
+from waypost.processes import ChildError
+from waypost.processes.places import place, spread_out, working
 from waypost.uncertainty.support import supported
 
 Match = Literal["history", "label"]
@@ -122,8 +123,8 @@ def bootstrap(
     asked = target if isinstance(target, str) else tuple(target)
     ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories, min_seen=min_seen)
     measured = ask(whole)
-    job = partial(_resample, list(traces), eps, seed, ask)
-    found = [result for result in _counted(_mapped(job, resamples, workers), progress) if result is not None]
+    job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), eps, seed, ask)
+    found = [result for result in _drawn(job, resamples, workers, progress) if result is not None]
     if not found:
         raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
     names = tuple(whole.states if match == "history" else whole.labels)
@@ -186,12 +187,14 @@ def _bounds(
     return table
 
 
-def _resample(traces: list[Trace], eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
+def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
     """Bounds in a model learned from cases drawn with replacement; None where it does not reach the target."""
-    drawn = np.random.default_rng([seed, number]).integers(len(traces), size=len(traces))
+    counts = np.array(traces.counts)
+    drawn = np.random.default_rng([seed, number]).multinomial(counts.sum(), counts / counts.sum()).tolist()
+    kept = [(trace, n) for trace, n in zip(traces.variants, drawn, strict=True) if n]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)
-        mdp = learn_mdp([traces[k] for k in drawn.tolist()], eps=eps)
+        mdp = learn_mdp(Traces(*map(tuple, zip(*kept, strict=True))), eps=eps)
     try:
         bounds: NDArray[np.float64] = ask(mdp)
     except (UndefinedImportanceError, NameUnknownError):  # no case that reaches the target was drawn
@@ -199,16 +202,14 @@ def _resample(traces: list[Trace], eps: float, seed: int, ask: Any, number: int)
     return bounds
 
 
-def _mapped(job: Any, resamples: int, workers: int | None) -> Iterator[Any]:
-    workers = min(resamples, workers if workers is not None else os.cpu_count() or 1)
-    if workers <= 1:
-        yield from map(job, range(resamples))
-        return
+def _drawn(job: Any, resamples: int, workers: int | None, progress: Callable[[int], None] | None) -> list[Any]:
+    """Bounds of every resample, wherever they are computed."""
     try:
-        for answer in spread(__name__, "_answering", job, range(resamples), workers):
-            yield None if answer is None else np.array(answer, float)
+        with working(**(vars(place()) | ({} if workers is None else {"workers": workers}))):
+            answers = spread_out(__name__, "_answering", job, range(resamples), told=progress)
     except ChildError as error:
         raise LogError(f"a resample broke down: {error.said or error.trouble}") from None
+    return [None if answer is None else np.array(answer, float) for answer in answers]
 
 
 def _answering(job: Any) -> Callable[[int], Any]:
@@ -219,13 +220,6 @@ def _answering(job: Any) -> Callable[[int], Any]:
         return None if found is None else found.tolist()
 
     return answer
-
-
-def _counted(results: Iterator[Any], progress: Callable[[int], None] | None) -> Iterator[Any]:
-    for number, result in enumerate(results, 1):
-        if progress is not None:
-            progress(number)
-        yield result
 
 
 def _intervals(

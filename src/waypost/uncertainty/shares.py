@@ -8,19 +8,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs.contrast import good_cases, presence
-from waypost.logs.log import EventLog
+from waypost.logs import Log
 
 LEVEL = 0.95
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 
-def share_intervals(
-    log: EventLog, *, resamples: int, seed: int, level: float = LEVEL
-) -> dict[str, dict[str, Interval]]:
+def share_intervals(log: Log, *, resamples: int, seed: int, level: float = LEVEL) -> dict[str, dict[str, Interval]]:
     """Intervals of the shares of every activity, by activity and share.
 
+    >>> from waypost.logs import EventLog
     >>> from waypost.logs.steps.outcome import set_outcome
     >>> cases = [["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 60
     >>> found = share_intervals(set_outcome(EventLog.from_sequences(cases), positive="pay"), resamples=1000, seed=1)
@@ -40,23 +38,24 @@ def share_intervals(
     return found
 
 
-def _patterns(log: EventLog, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
+def _patterns(log: Log, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
     """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are."""
-    there, present = presence(log)
-    rows = np.zeros((log.n_cases, len(names) + 1), bool)
-    rows[:, [names.index(name) for name in there]] = present
-    rows[:, -1] = good_cases(log)
-    kinds, counts = np.unique(rows, axis=0, return_counts=True)
-    return kinds[:, :-1], kinds[:, -1], counts.astype(float)
+    seen = log.seen
+    there = seen.activities
+    rows = np.zeros((len(seen), len(names) + 1), bool)
+    rows[:, [names.index(name) for name in there]] = seen.present
+    rows[:, -1] = seen.good
+    kinds, where = np.unique(rows, axis=0, return_inverse=True)
+    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=seen.count).astype(float)
 
 
-def measured_shares(log: EventLog, names: tuple[str, ...]) -> dict[str, Floats]:
+def measured_shares(log: Log, names: tuple[str, ...]) -> dict[str, Floats]:
     """(activities,) every share in the log itself."""
     present, good, counts = _patterns(log, names)
     return {part: values[0] for part, values in _shares(present, good, counts[None, :]).items()}
 
 
-def drawn_shares(log: EventLog, names: tuple[str, ...], random: np.random.Generator, draws: int) -> dict[str, Floats]:
+def drawn_shares(log: Log, names: tuple[str, ...], random: np.random.Generator, draws: int) -> dict[str, Floats]:
     """Shares in as many resamples: drawing cases is drawing how often each kind of case comes."""
     present, good, counts = _patterns(log, names)
     weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)

@@ -16,20 +16,21 @@ from waypost.paper.encodings import Limits
 from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.accuracy import accuracy, cause, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot, drawing
+from waypost.paper.studies.models import find_model
 from waypost.paper.studies.records import Journal, Record, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
-from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, model_of, published, states_of
+from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of
 from waypost.paper.studies.tables import Table, differences, overall, speed_up, times
 
-SMALL = Study("table1", "A loan", ("loan",), ("LP* ordered", "LP-optimal", "LP-all"))
+SMALL = Study("table1", "A loan", ("loan",), ("LP* ours", "LP-optimal", "LP-all"))
 SETTINGS = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted")
 
 
 def record(**changed) -> Record:
     given = Record(
         "GrepS",
-        "QP*",
+        "QP* letter",
         "max",
         "loc=1",
         3.0,
@@ -113,7 +114,7 @@ def test_a_file_of_other_columns_is_refused(tmp_path):
 
 def test_a_table_has_the_papers_columns_and_figures():
     given = [
-        record(model="BPIC12", variant="QP", status="timeout", verdict="unsolved", seconds=3.1),
+        record(model="BPIC12", variant="QP letter", status="timeout", verdict="unsolved", seconds=3.1),
         record(model="BPIC12"),
     ]
     from waypost.paper.studies.running import Outcome
@@ -121,10 +122,10 @@ def test_a_table_has_the_papers_columns_and_figures():
     study = replace(STUDIES["table1"], models=("BPIC12",))
     table = times(Outcome(study, Settings(Limits(seconds=3)), given, [], 0), by_sense=False)
     rows = {row[1]: dict(zip(table.header[:16], row, strict=False)) for row in table.rows}
-    assert rows["QP"]["Max(t)"] == "T.O."
-    assert rows["QP"]["Mean(t)"] == "3.00"
-    assert rows["QP"]["T.O."] == "1"
-    assert rows["QP*"]["Wrong"] == "1"
+    assert rows["QP letter"]["Max(t)"] == "T.O."
+    assert rows["QP letter"]["Mean(t)"] == "3.00"
+    assert rows["QP letter"]["T.O."] == "1"
+    assert rows["QP* letter"]["Wrong"] == "1"
     assert table.rows[0][-6:] == ("1616.91", "1419.14", "0.02", "T.O.", "192", "66")
 
 
@@ -138,12 +139,12 @@ def test_differences_are_taken_over_bounds_both_solved(outcome):
     from waypost.paper.studies.running import Outcome
 
     given = [
-        record(variant="LP*", claimed=0.6), record(claimed=0.5),
-        record(variant="LP*", state="loc=2"), record(state="loc=2", status="timeout", claimed=0.1),
+        record(variant="LP* letter", claimed=0.6), record(claimed=0.5),
+        record(variant="LP* letter", state="loc=2"), record(state="loc=2", status="timeout", claimed=0.1),
     ]  # fmt: skip
     table = differences(Outcome(replace(STUDIES["differences"], models=("GrepS",)), SETTINGS, given, [], 0))
-    row = next(row for row in table.rows if row[2] == "LP* - QP*")
-    assert row[:5] == ("GrepS", "max", "LP* - QP*", "1", "1.00e-01")
+    row = next(row for row in table.rows if row[2] == "LP* letter - QP* letter")
+    assert row[:5] == ("GrepS", "max", "LP* letter - QP* letter", "1", "1.00e-01")
     assert row[8:] == ("1.10e-16", "3.05e-16", "0", "1.67e-15")
     assert overall(outcome).rows
 
@@ -165,10 +166,10 @@ def test_the_papers_figures_add_up():
 def test_causes_are_told_from_the_strategy():
     assert cause(record(), 1.0) == "end component"
     assert cause(record(reachability=1.0, attained=0.5), 1.0) == "tolerance"
-    assert cause(record(variant="QP", verdict="missed", reachability=0.01), 1.0) == "eps or order"
+    assert cause(record(variant="QP letter", verdict="missed", reachability=0.01), 1.0) == "eps or order"
     table = accuracy([record(), record(state="b", verdict="right", claimed=0.5, reachability=1.0)])
-    assert table.rows == (("GrepS", "QP*", "2", "2", "1", "1", "1", "0", "5.0e-01", "end component 1"),)
-    assert worst([record()]).rows[0][:5] == ("GrepS", "QP*", "loc=1", "max", "1")
+    assert table.rows == (("GrepS", "QP* letter", "2", "2", "1", "1", "1", "0", "5.0e-01", "end component 1"),)
+    assert worst([record()]).rows[0][:5] == ("GrepS", "QP* letter", "loc=1", "max", "1")
 
 
 def test_the_box_plot_is_drawn(tmp_path):
@@ -199,7 +200,7 @@ def test_studies_name_known_variants_and_models():
     assert {"table1", "table2", "appendix", "differences", "mssd"} <= set(STUDIES)
     for study in STUDIES.values():
         assert set(study.variants) <= set(VARIANTS)
-    mdp = model_of("E4", Path())
+    mdp = find_model("E4", Path()).mdp
     assert states_of("E4", mdp, None) == [f"(4,1,{v})" for v in range(9)]
     assert len(states_of("E4", mdp, 3)) == 3
 
@@ -240,11 +241,12 @@ def test_named_states_alone_are_asked(tmp_path):
 def test_the_smallest_counterexamples_show_what_they_are_for():
     """Each defect shows in the row it is meant for, and the sound programs are right in theirs."""
     verdicts = {(row[0], row[1], row[2]): (row[4], row[9]) for row in counterexamples().rows}
-    assert verdicts["waiting", "QP*", "max"] == ("optimal", "unattainable")
-    assert verdicts["waiting", "LP*, M = 1e16", "max"] == ("optimal", "unattainable")
-    assert verdicts["resting", "QP", "max"] == ("optimal", "missed")
-    assert verdicts["circling", "QP, order in all states", "max"] == ("infeasible", "unsolved")
-    assert verdicts["rare", "QP, eps = 1e-4", "max"] == ("optimal", "missed")
+    assert verdicts["waiting", "QP* letter", "max"] == ("optimal", "unattainable")
+    assert verdicts["waiting", "LP* letter, M = 1e16", "max"] == ("optimal", "unattainable")
+    assert verdicts["resting", "QP ours", "max"] == ("optimal", "missed")
+    assert verdicts["resting", "QP letter", "max"] == ("optimal", "right")
+    assert verdicts["circling", "QP letter, order in all states", "max"] == ("infeasible", "unsolved")
+    assert verdicts["rare", "QP letter, eps = 1e-4", "max"] == ("optimal", "missed")
     repaired = [v for (_, encoding, _), v in verdicts.items() if encoding.startswith("LP-") or "tight" in encoding]
     assert len(repaired) == 10
     assert set(repaired) == {("optimal", "right")}
@@ -254,11 +256,12 @@ def test_the_smallest_counterexamples_show_what_they_are_for():
 def test_without_gurobi_free_solvers_take_over(tmp_path, monkeypatch):
     """A reader without a licence gets the same tables, and the row says which solver it was."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    study = replace(SMALL, variants=("LP*", "LP* indicators"))
+    study = replace(SMALL, variants=("LP* letter", "LP* ours", "LP* indicators"))
     found = run(study, replace(SETTINGS, states=("Error",)), tmp_path)
     assert {(r.variant, r.solver, r.ordering) for r in found.records} == {
-        ("LP*", "highs", "tight"),
+        ("LP* letter", "scip", "paper"),
+        ("LP* ours", "highs", "tight"),
         ("LP* indicators", "scip", "indicator"),
     }
     assert {r.verdict for r in found.records} == {"right"}
-    assert without_gurobi(VARIANTS["QP*"]).solver == "scip"
+    assert without_gurobi(VARIANTS["QP* letter"]).solver == "scip"

@@ -46,14 +46,12 @@ def keep_periods(log: EventLog, *, periods: list[Mapping[str, Moment]]) -> Event
     begin, end = np.minimum.reduceat(times, first[:-1]), np.maximum.reduceat(times, first[:-1])
     keep = np.zeros(len(begin), bool)
     for period in periods:
-        unknown = set(period) - {"from", "until"}
-        if unknown or not period:
-            raise LogError(f"keep_periods: a period has 'from', 'until' or both, not {sorted(unknown) or 'nothing'}")
+        checked_period(period)
         inside = np.ones(len(begin), bool)
         if "from" in period:
-            inside &= begin >= _instant(period["from"])
+            inside &= begin >= instant(period["from"])
         if "until" in period:
-            inside &= end <= _instant(period["until"])
+            inside &= end <= instant(period["until"])
         keep |= inside
     return log.where_cases(keep, f"kept {keep.sum():,} of {len(keep):,} cases, by time")
 
@@ -94,7 +92,15 @@ def _cases_with(log: EventLog, names: Patterns) -> NDArray[np.bool_]:
     return np.bincount(log.case_of, weights=matches(log.names(), names), minlength=log.n_cases) > 0
 
 
-def _instant(moment: Moment) -> np.datetime64:
+def checked_period(period: Mapping[str, Moment]) -> None:
+    """Refuse a period that is none."""
+    unknown = set(period) - {"from", "until"}
+    if unknown or not period:
+        raise LogError(f"keep_periods: a period has 'from', 'until' or both, not {sorted(unknown) or 'nothing'}")
+
+
+def instant(moment: Moment) -> np.datetime64:
+    """Moment of a period, in UTC."""
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment)

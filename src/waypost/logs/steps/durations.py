@@ -31,7 +31,7 @@ def pair_lifecycle(
     transition = lower(log.column(LIFECYCLE, "pair_lifecycle"))
     activities, case, times = log.names(), log.case_of, log.times("pair_lifecycle")
     concerned = matches(activities, names)
-    starts, ends = matches(transition, _lowered(start)), matches(transition, _lowered(complete))
+    starts, ends = matches(transition, lowered(start)), matches(transition, lowered(complete))
     seconds = (times - times.min()).astype(np.int64) / 1e6
     duration = np.full(len(log), np.nan)
     opened: dict[tuple[int, str], int] = {}
@@ -77,11 +77,13 @@ def classify_durations(
     for activity in sorted(set(activities[rows].tolist())):
         those = np.flatnonzero(rows & (activities == activity))
         if classes is not None:
-            found = _by_threshold(duration[those], classes, activity)
+            found = checked_limits(duration[those], classes, activity)
         else:
-            found = _by_mixture(duration[those], mixture or 0, seed, activity)
+            found = by_mixture(duration[those], mixture or 0, seed, activity)
         named[those] = [f"{activity}{separator}{c}" for c in found]
-        told += [_told(f"{activity}{separator}{c}", duration[those][found == c]) for c in dict.fromkeys(sorted(found))]
+        told += [
+            told_class(f"{activity}{separator}{c}", duration[those][found == c]) for c in dict.fromkeys(sorted(found))
+        ]
     return with_names(log, named, base, f"classified {rows.sum():,} durations: {'; '.join(told)}")
 
 
@@ -98,7 +100,8 @@ def rename_by_gap(log: EventLog, *, names: Patterns, days: float, late: str, soo
     return with_names(log, renamed, base, f"{waited:,} events became {late!r}, {int(rows.sum()) - waited:,} {soon!r}")
 
 
-def _by_threshold(duration: NDArray[np.float64], classes: Mapping[str, float], activity: str) -> NDArray[np.object_]:
+def checked_limits(duration: NDArray[np.float64], classes: Mapping[str, float], activity: str) -> NDArray[np.object_]:
+    """(n,) the class of each duration, by the seconds that a class stays below."""
     limits = list(classes.values())
     if not limits or any(low >= high for low, high in pairwise(limits)):
         raise LogError(f"classify_durations: the limits {limits} must rise from class to class")
@@ -110,7 +113,8 @@ def _by_threshold(duration: NDArray[np.float64], classes: Mapping[str, float], a
     return np.array(list(classes), object)[np.searchsorted(limits, duration, side="right")]
 
 
-def _by_mixture(duration: NDArray[np.float64], n: int, seed: int, activity: str) -> NDArray[np.object_]:
+def by_mixture(duration: NDArray[np.float64], n: int, seed: int, activity: str) -> NDArray[np.object_]:
+    """(n,) the class of each duration, as a mixture finds it."""
     model = require("sklearn.mixture", "logs", "classify_durations with a mixture")
     if not 1 <= n <= len(duration):
         raise LogError(f"classify_durations: {len(duration)} durations of {activity!r} cannot be put into {n} classes")
@@ -121,9 +125,11 @@ def _by_mixture(duration: NDArray[np.float64], n: int, seed: int, activity: str)
     return np.array([str(c) for c in found], object)
 
 
-def _told(name: str, duration: NDArray[np.float64]) -> str:
+def told_class(name: str, duration: NDArray[np.float64]) -> str:
+    """Say what a class became."""
     return f"{name!r} {duration.min():,.0f} to {duration.max():,.0f} s ({len(duration):,})"
 
 
-def _lowered(patterns: Patterns) -> list[str]:
+def lowered(patterns: Patterns) -> list[str]:
+    """Patterns without upper case."""
     return [p.casefold() for p in ([patterns] if isinstance(patterns, str) else patterns)]

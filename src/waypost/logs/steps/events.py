@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ def keep_events(log: EventLog, *, names: Patterns) -> EventLog:
     [('a1', 'a2')]
     """
     rows = matches(log.names(), names)
-    return log.where(rows, f"kept {_count(rows.sum(), 'event')} called {_spoken(names)}")
+    return log.where(rows, f"kept {counted(rows.sum(), 'event')} called {spoken(names)}")
 
 
 def drop_events(log: EventLog, *, names: Patterns, unless: Patterns = (), in_cases_with: Patterns = "*") -> EventLog:
@@ -34,8 +34,8 @@ def drop_events(log: EventLog, *, names: Patterns, unless: Patterns = (), in_cas
     activities, case = log.names(), log.case_of
     rows = matches(activities, names) & ~matches(activities, unless)
     rows &= np.isin(case, case[matches(activities, in_cases_with)])
-    where = "" if in_cases_with == "*" else f" in cases with {_spoken(in_cases_with)}"
-    return log.where(~rows, f"dropped {_count(rows.sum(), 'event')} called {_spoken(names)}{where}")
+    where = "" if in_cases_with == "*" else f" in cases with {spoken(in_cases_with)}"
+    return log.where(~rows, f"dropped {counted(rows.sum(), 'event')} called {spoken(names)}{where}")
 
 
 def rename_events(log: EventLog, *, names: Mapping[str, str]) -> EventLog:
@@ -45,12 +45,12 @@ def rename_events(log: EventLog, *, names: Mapping[str, str]) -> EventLog:
     [('call',)]
     """
     activities = log.names()
-    absent = [old for old in names if old not in set(activities.tolist())]
-    if absent:
-        raise LogError(f"rename_events: no event is called {absent[0]!r}; there are: {_spoken(list(log.activities()))}")
+    missing_name(names, log.activities())
     renamed = np.array([names.get(name, name) for name in activities.tolist()], object)
     changed = renamed != activities
-    return with_names(log, renamed, np.where(changed, renamed, bases(log)), f"renamed {_count(changed.sum(), 'event')}")
+    return with_names(
+        log, renamed, np.where(changed, renamed, bases(log)), f"renamed {counted(changed.sum(), 'event')}"
+    )
 
 
 def keep_lifecycle(log: EventLog, *, transitions: Patterns = "complete") -> EventLog:
@@ -58,7 +58,7 @@ def keep_lifecycle(log: EventLog, *, transitions: Patterns = "complete") -> Even
     given = lower(log.column(LIFECYCLE, "keep_lifecycle"))
     wanted = [transitions] if isinstance(transitions, str) else transitions
     rows = matches(given, [w.casefold() for w in wanted]) | (given == "")
-    return log.where(rows, f"kept {_count(rows.sum(), 'event')} that are {_spoken(transitions)}")
+    return log.where(rows, f"kept {counted(rows.sum(), 'event')} that are {spoken(transitions)}")
 
 
 def merge_repeats(log: EventLog, *, names: Patterns = "*") -> EventLog:
@@ -77,7 +77,7 @@ def merge_repeats(log: EventLog, *, names: Patterns = "*") -> EventLog:
         total = np.bincount(run, weights=events[DURATION].fillna(0).to_numpy(float))
         known = np.bincount(run, weights=events[DURATION].notna().to_numpy(float)) > 0
         events = events.assign(**{DURATION: np.where(known, total, np.nan)[run]})
-    return log.with_events(events[~again], f"merged {_count(again.sum(), 'repeated event')}")
+    return log.with_events(events[~again], f"merged {counted(again.sum(), 'repeated event')}")
 
 
 def number_events(log: EventLog, *, names: Patterns, first: int = 0) -> EventLog:
@@ -89,7 +89,7 @@ def number_events(log: EventLog, *, names: Patterns, first: int = 0) -> EventLog
     activities, rows = log.names(), matches(log.names(), names)
     occurrence = log.events.groupby([log.case_of, activities]).cumcount().to_numpy() + first
     numbered = np.array([f"{a}{k}" if r else a for a, r, k in zip(activities, rows, occurrence, strict=True)], object)
-    return with_names(log, numbered, bases(log), f"numbered {_count(rows.sum(), 'event')} called {_spoken(names)}")
+    return with_names(log, numbered, bases(log), f"numbered {counted(rows.sum(), 'event')} called {spoken(names)}")
 
 
 def bases(log: EventLog) -> NDArray[np.object_]:
@@ -107,10 +107,23 @@ def lower(values: NDArray[np.object_]) -> NDArray[np.object_]:
     return np.array([v.casefold() for v in values.tolist()], object)
 
 
-def _count(n: int, what: str) -> str:
+def missing_name(names: Iterable[str], known: Mapping[str, int]) -> None:
+    """Refuse to rename what is not there."""
+    absent = next((old for old in names if old not in known), None)
+    if absent is not None:
+        raise LogError(f"rename_events: no event is called {absent!r}; there are: {spoken(list(known))}")
+
+
+def counted(n: int, what: str) -> str:
+    """Write a number of things.
+
+    >>> counted(1, "event"), counted(2000, "event")
+    ('1 event', '2,000 events')
+    """
     return f"{int(n):,} {what}{'' if n == 1 else 's'}"
 
 
-def _spoken(names: Patterns) -> str:
+def spoken(names: Patterns) -> str:
+    """Write the first of these names."""
     listed = [names] if isinstance(names, str) else list(names)
     return ", ".join(repr(n) for n in listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")

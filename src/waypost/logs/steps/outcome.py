@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from waypost.errors import LogError, unknown_name
 from waypost.logs.log import CASE, DECIDES, NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
 from waypost.logs.steps.events import Patterns
+from waypost.logs.variants import AnyLog
 
 Others = Literal["error", "drop", "positive", "negative"]
 Marks = NDArray[np.bool_]
@@ -53,26 +55,38 @@ def set_outcome(
     named = good | bad
     open_cases = 0
     if within is not None:
-        good, open_cases = _in_time(log, good, _seconds(within))
+        good, open_cases = _in_time(log, good, seconds_of(within))
     case = log.case_of
     outcome = np.full(log.n_cases, "", object)
     for row in np.flatnonzero(good | bad).tolist():
         outcome[case[row]] = POSITIVE if good[row] else NEGATIVE
     without = outcome == ""
     others = others or ("error" if negative else "negative")
-    _check_others(log, others, without)
+    first = str(log.events.iloc[log.first_event[int(without.argmax())]][CASE]) if without.any() else ""
+    check_others(others, int(without.sum()), len(without), first)
     if others in (POSITIVE, NEGATIVE):
         outcome[without] = others
-    _check_both(outcome, positive)
-    counted = ", ".join(f"{(outcome == o).sum():,} {o}" for o in (POSITIVE, NEGATIVE))
-    dropped = f", {without.sum():,} without were dropped" if others == "drop" and without.any() else ""
-    early = f" ({open_cases:,} of them had less time than that before the log ends)" if open_cases else ""
+    ended = int((outcome == POSITIVE).sum()), int((outcome == NEGATIVE).sum())
+    note = outcome_note(*ended, positive, open_cases, int(without.sum()) if others == "drop" else 0)
     marks = {OUTCOME: outcome[case]}
     if attribute is None:
         marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
-    return log.with_events(log.events.assign(**marks)).where_cases(
-        outcome != "", f"outcomes: {counted}{early}{dropped}"
-    )
+    return log.with_events(log.events.assign(**marks)).where_cases(outcome != "", note)
+
+
+def events_apart(log: AnyLog) -> AnyLog:
+    """Log in which no event is called what outcomes are called, for as targets they would be the same.
+
+    >>> log = set_outcome(EventLog.from_sequences([["ask", "positive"], ["ask"]]), positive="positive")
+    >>> events_apart(log).sequences()
+    [('ask', 'positive (event)'), ('ask',)]
+    """
+    clash = sorted({POSITIVE, NEGATIVE} & set(log.activities()))
+    if not log.has(OUTCOME) or not clash:
+        return log
+    told = " and ".join(map(repr, clash))
+    note = f"events called {told}, as outcomes are, have '(event)' after their name"
+    return log.spoken_as({name: f"{name} (event)" for name in clash}, note)
 
 
 def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str | None) -> tuple[Marks, Marks]:
@@ -80,16 +94,20 @@ def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str 
     told = log.names() if attribute is None else log.column(attribute, "set_outcome")
     if attribute is not None:  # True, true and TRUE say the same
         told = np.array([t.casefold() for t in told.tolist()], object)
-    marks = []
-    for which in (positive, negative):
-        patterns = [p if attribute is None else p.casefold() for p in _listed(which)]
-        for pattern, given in zip(patterns, _listed(which), strict=True):
-            if not matches(told, pattern).any():
-                known = list(log.activities()) if attribute is None else sorted(set(told.tolist()))
-                kind = "event" if attribute is None else f"value of {attribute!r}"
-                raise LogError(f"set_outcome: {unknown_name(kind, given, known, 'this log')}")
-        marks.append(matches(told, patterns))
-    return marks[0], marks[1]
+    known = log.activities() if attribute is None else dict.fromkeys(sorted(set(told.tolist())), 1)
+    good, bad = (wanted_values(which, known, attribute) for which in (positive, negative))
+    return np.isin(told, good), np.isin(told, bad)
+
+
+def wanted_values(which: Patterns, known: Mapping[str, int], attribute: str | None) -> list[str]:
+    """Names or values that patterns mean; one that fits nothing is a slip of the pen."""
+    names = np.array(list(known), object)
+    patterns = [p if attribute is None else p.casefold() for p in listed(which)]
+    for pattern, given in zip(patterns, listed(which), strict=True):
+        if not matches(names, pattern).any():
+            kind = "event" if attribute is None else f"value of {attribute!r}"
+            raise LogError(f"set_outcome: {unknown_name(kind, given, list(known), 'this log')}")
+    return list(names[matches(names, patterns)])
 
 
 def _in_time(log: EventLog, good: Marks, seconds: float) -> tuple[Marks, int]:
@@ -103,7 +121,7 @@ def _in_time(log: EventLog, good: Marks, seconds: float) -> tuple[Marks, int]:
     return timely, int((lacking & (observed < seconds)).sum())
 
 
-def _seconds(span: str | float) -> float:
+def seconds_of(span: str | float) -> float:
     """Seconds of "60 days", "8 hours", or a number of days."""
     found = _SPAN.fullmatch(str(span))
     unit = None if found is None else found[2].casefold()
@@ -113,29 +131,31 @@ def _seconds(span: str | float) -> float:
     return float(found[1]) * factor
 
 
-def _check_others(log: EventLog, others: str, without: Marks) -> None:
+def check_others(others: str, without: int, cases: int, first: str) -> None:
+    """Refuse cases without an outcome where nothing says what they are; `first` is the name of one."""
     if others not in ("error", "drop", POSITIVE, NEGATIVE):
         raise LogError(f"set_outcome: others is 'error', 'drop', 'positive' or 'negative', not {others!r}")
-    if others == "error" and without.any():
-        name = log.events.iloc[log.first_event[int(without.argmax())]][CASE]
+    if others == "error" and without:
         raise LogError(
-            f"{without.sum():,} of {len(without):,} cases have no outcome (the first is {name!r}); "
+            f"{without:,} of {cases:,} cases have no outcome (the first is {first!r}); "
             f"say with others= what they are: 'drop', 'positive' or 'negative'"
         )
 
 
-def _check_both(outcome: NDArray[np.object_], positive: Patterns) -> None:
-    """Good and bad cases must both be there: otherwise there is nothing to tell apart."""
-    good, bad = int((outcome == POSITIVE).sum()), int((outcome == NEGATIVE).sum())
-    if good and bad:
-        return
-    named = " or ".join(repr(p) for p in _listed(positive))
-    which = f"all {good:,} cases are" if good else "no case is"
-    raise LogError(
-        f"{which} positive by {named}, so nothing tells good cases from bad ones; choose an outcome that some cases "
-        f"have and others lack (`waypost log FILE` lists candidates)"
-    )
+def outcome_note(good: int, bad: int, positive: Patterns, open_cases: int, dropped: int) -> str:
+    """Say how cases ended; good and bad ones must both be there, otherwise there is nothing to tell apart."""
+    if not good or not bad:
+        named = " or ".join(repr(p) for p in listed(positive))
+        which = f"all {good:,} cases are" if good else "no case is"
+        raise LogError(
+            f"{which} positive by {named}, so nothing tells good cases from bad ones; choose an outcome that some "
+            f"cases have and others lack (`waypost log FILE` lists candidates)"
+        )
+    early = f" ({open_cases:,} of them had less time than that before the log ends)" if open_cases else ""
+    gone = f", {dropped:,} without were dropped" if dropped else ""
+    return f"outcomes: {good:,} {POSITIVE}, {bad:,} {NEGATIVE}{early}{gone}"
 
 
-def _listed(names: Patterns) -> list[str]:
+def listed(names: Patterns) -> list[str]:
+    """Patterns, also where there is one."""
     return [names] if isinstance(names, str) else list(names)

@@ -26,8 +26,9 @@ def waiting() -> MDP:
 def resting() -> MDP:
     """Whoever rests in ``x`` for ever makes ``s`` the only way, but QP's order forbids to rest.
 
-    The order asks that a terminal state is reached from everywhere, so strategies that stay in an end component are
-    cut off although they reach ``t`` through ``s``. The upper bound of ``s`` is 1; QP claims 1/2.
+    The order asks that a terminal state is reached from everywhere. A strategy that leaves ``x`` with probability
+    ``d`` satisfies it with levels ``1/d`` apart, so the upper bound 1 of ``s`` is approached and not attained. With
+    levels that have bounds, as we give them, only strategies that leave soon are allowed, and QP claims 1/2.
     """
     return MDP.from_dict(
         {"s0": {"go": {"s": "1/2", "x": "1/2"}}, "s": {"on": "t"}, "x": {"rest": "x", "on": "t"}, "t": {}}, initial="s0"

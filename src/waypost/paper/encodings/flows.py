@@ -80,7 +80,7 @@ def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows, Reading]:
     avoiding, idle = stay(product.graph, ~product.target)
     everything = np.ones(product.mdp.n_choices, bool)
     taken = _flows(product, draft, live, everything)
-    scale = draft.variable()
+    scale = draft.variable("scale")
     _balance(product, draft, taken, live, may_stop=avoiding, scale=scale)
     into = {copy: _into(product, taken, mask) for copy, mask in (("via", product.via), ("bypass", product.bypass))}
     draft.row([*into["via"], *into["bypass"]], lower=1.0, upper=1.0)
@@ -93,7 +93,9 @@ def _flows(product: Product, draft: Draft, live: Mask, enabled: Mask) -> dict[in
     """One variable for each enabled choice of a live state that is not a target."""
     owner = product.mdp.choice_state
     chosen = np.flatnonzero(enabled & (live & ~product.target)[owner]).tolist()
-    return dict(zip(chosen, draft.variables(len(chosen)), strict=True))
+    actions, states = product.mdp.actions, product.mdp.states
+    named = [f"flow of {actions[c]} in {states[owner[c]]}" for c in chosen]
+    return dict(zip(chosen, draft.variables(named), strict=True))
 
 
 def _balance(

@@ -85,6 +85,8 @@ def _names(gurobi: Any) -> dict[int, str]:
 def _parameters(model: Any, limits: Limits) -> None:
     model.Params.TimeLimit = float(limits.seconds)
     model.Params.Threads = limits.threads
+    if not limits.presolve:
+        model.Params.Presolve = 0
     if limits.tolerance is not None:
         model.Params.FeasibilityTol = max(limits.tolerance, FINEST)
         model.Params.OptimalityTol = max(limits.tolerance, FINEST)

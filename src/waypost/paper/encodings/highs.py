@@ -26,6 +26,8 @@ def solve(program: Program, limits: Limits) -> Solution:
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", limits.threads)
     solver.setOptionValue("time_limit", float(limits.seconds))
+    if not limits.presolve:
+        solver.setOptionValue("presolve", "off")
     if limits.tolerance is not None:
         solver.setOptionValue("mip_rel_gap", 0.0)
         solver.setOptionValue("mip_abs_gap", limits.tolerance)

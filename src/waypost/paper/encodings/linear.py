@@ -1,6 +1,6 @@
 """LP*: the paper's mixed-integer linear encoding (Sect. 5), as printed and with an ordering that is really held.
 
-Deterministic strategies are enough among reachability-optimal ones (Lemma 4), so ``p_sa`` is binary, and Bellman's
+Deterministic strategies are enough among reachability-optimal ones (Lemma 3), so ``p_sa`` is binary, and Bellman's
 equations become inequalities that only the choice taken has to meet (Eq. 9 to 11).
 """
 
@@ -18,7 +18,7 @@ from waypost.paper.encodings.variables import BYPASS, VIA, Variables
 
 BIG_M = 1e16  # the paper's
 
-Ordering = Literal["paper", "tight", "indicator"]
+Ordering = Literal["paper", "components", "tight", "indicator"]
 
 
 def lp_star(
@@ -36,7 +36,7 @@ def lp_star(
     with an M computed from the model; ``"indicator"`` does the same with indicator constraints and no M at all.
 
     Departs from the paper in these last two: only conserving choices are allowed, all that an optimal strategy uses,
-    and as nothing can then be claimed that is not reached, Eq. 8 is left out, whose last digits solvers stumble over:
+    and as nothing can then be claimed that is not reached, Eq. 9 is left out, whose last digits solvers stumble over:
     an upper bound maximises what reaches t⊤, a lower bound what reaches t⊥.
     """
     draft = Draft()

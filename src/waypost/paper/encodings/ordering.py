@@ -1,6 +1,6 @@
 """State orderings: what keeps an encoding from idling in a circle and claiming that it arrives.
 
-Paper, Sect. 5, Eq. 7 and 11 (after Wimmer et al. 2012): ``tau_s + 1 <= sum delta(s,a,s') tau_s'`` for the choice taken
+Paper, Sect. 5, Eq. 8 and 11 (after Wimmer et al. 2012): ``tau_s + 1 <= sum delta(s,a,s') tau_s'`` for the choice taken
 in every state that is not terminal, so that from every state a terminal one is reached.
 
 It is enough to ask this inside the maximal end components, with everything outside at level 0: a strategy that leaves
@@ -18,19 +18,18 @@ from waypost.paper.encodings.product import Product
 from waypost.paper.encodings.variables import BYPASS, VIA, Variables
 
 Mask = NDArray[np.bool_]
-LEVELS = 1e6  # how far levels may be apart in QP to the letter, where products need bounded variables
 
 
 def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
     """Order the states as QP does: the step is weighted by the probability of the choice.
 
-    *Everywhere* is to the letter, with levels far apart; else the order is kept in end components alone, where their
-    depth is known and the levels stay small enough for a solver to tell them apart.
+    *Everywhere* is to the letter, with levels that are any numbers; else the order is kept in end components alone,
+    where their depth is known and the levels stay small enough for a solver to tell them apart.
     """
     product, draft = variables.product, variables.draft
     if everywhere:
         component = np.where(product.terminal | product.target, -1, 0)
-        level = dict(enumerate(draft.variables(product.mdp.n_states, lower=-LEVELS, upper=LEVELS)))
+        level = dict(enumerate(draft.variables(_levels(product), lower=-np.inf)))
     else:
         enabled = np.ones(product.mdp.n_choices, bool)
         component, inner = components(product, enabled)
@@ -38,7 +37,8 @@ def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
         for k in range(int(component.max(initial=-1)) + 1):
             members = np.flatnonzero(component == k)
             depth = deepest_level(product, members, inner, enabled)
-            level.update(zip(members.tolist(), draft.variables(len(members), lower=-depth, upper=0.0), strict=True))
+            named = draft.variables(_levels(product, members), lower=-depth, upper=0.0)
+            level.update(zip(members.tolist(), named, strict=True))
     for x in np.flatnonzero(component >= 0).tolist():
         products: list[tuple[int, int, float]] = []
         terms: list[tuple[int, float]] = [(level[x], -1.0)]
@@ -53,10 +53,16 @@ def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
         draft.quadratic(products, terms, lower=1.0)
 
 
+def _levels(product: Product, members: NDArray[np.int64] | None = None) -> list[str]:
+    """What the levels of some states, or of all, are called."""
+    states = range(product.mdp.n_states) if members is None else members.tolist()
+    return [f"level of {product.mdp.states[x]}" for x in states]
+
+
 def hold_order(variables: Variables, *, big_m: float) -> None:
     """Order the states as LP* does, with a big M that lifts the condition from choices not taken (Eq. 11)."""
     product, draft = variables.product, variables.draft
-    level = draft.variables(product.mdp.n_states, lower=-np.inf)
+    level = draft.variables(_levels(product), lower=-np.inf)
     for x in np.flatnonzero(~(product.terminal | product.target)).tolist():
         for choice in product.choices(x):
             terms = [(level[y], p) for y, p in product.successors(choice)] + [(level[x], -1.0)]
@@ -75,7 +81,8 @@ def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: 
     for k in range(int(component.max(initial=-1)) + 1):
         members = np.flatnonzero(component == k)
         depth = deepest_level(product, members, inner, enabled)
-        level = dict(zip(members.tolist(), draft.variables(len(members), lower=-depth, upper=0.0), strict=True))
+        named = draft.variables(_levels(product, members), lower=-depth, upper=0.0)
+        level = dict(zip(members.tolist(), named, strict=True))
         greatest = max(greatest, depth + 1.0)
         for x in members.tolist():
             for choice in (c for c in product.choices(x) if enabled[c]):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 INFINITY = float("inf")
+HELD = 1e-7  # how much of an objective may be lost to a less important one
 
 Sense = Literal["min", "max"]
 Terms = Iterable[tuple[int, float]]  # (variable, coefficient)
@@ -74,6 +75,7 @@ class Program:
     quadratic: tuple[QuadraticRow, ...]
     indicators: tuple[IndicatorRow, ...]
     objectives: tuple[Objective, ...]  # the most important first
+    names: tuple[str, ...] = ()  # (n,) what each variable stands for
 
     def __repr__(self) -> str:
         return (
@@ -134,20 +136,29 @@ class Draft:
     products: list[QuadraticRow] = field(default_factory=list)
     indicators: list[IndicatorRow] = field(default_factory=list)
     objectives: list[Objective] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
 
     def variables(
-        self, count: int, *, lower: float = 0.0, upper: float = INFINITY, integer: bool = False
+        self,
+        names: int | Iterable[str],
+        *,
+        lower: float = 0.0,
+        upper: float = INFINITY,
+        integer: bool = False,
     ) -> tuple[int, ...]:
-        """Add variables with the same bounds; returns their positions."""
+        """Add variables with the same bounds, by what they stand for or only so many; returns their positions."""
         start = len(self.lower)
+        called = [""] * names if isinstance(names, int) else list(names)
+        count = len(called)
+        self.names += called
         self.lower += [lower] * count
         self.upper += [upper] * count
         self.integer += [integer] * count
         return tuple(range(start, start + count))
 
-    def variable(self, *, lower: float = 0.0, upper: float = INFINITY, integer: bool = False) -> int:
+    def variable(self, name: str = "", *, lower: float = 0.0, upper: float = INFINITY, integer: bool = False) -> int:
         """Add one variable; returns its position."""
-        return self.variables(1, lower=lower, upper=upper, integer=integer)[0]
+        return self.variables([name], lower=lower, upper=upper, integer=integer)[0]
 
     def row(self, terms: Terms, *, lower: float = -INFINITY, upper: float = INFINITY) -> None:
         """Add ``lower <= sum a x <= upper``; a variable may occur several times."""
@@ -190,6 +201,7 @@ class Draft:
             tuple(self.products),
             tuple(self.indicators),
             tuple(self.objectives),
+            tuple(self.names),
         )
 
 

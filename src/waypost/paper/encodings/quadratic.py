@@ -27,7 +27,7 @@ def qp(
 ) -> tuple[Program, Variables, Reading]:
     """Importance over all strategies that reach the target with probability `epsilon` or more (Fig. 2).
 
-    With ``ordering="components"`` the order of Eq. 7 is kept in end components only. That forbids the same strategies,
+    With ``ordering="components"`` the order of Eq. 8 is kept in end components only. That forbids the same strategies,
     those that never reach a terminal state, with fewer products; and states that cannot reach the target are left
     alone, which the paper's condition makes infeasible when they run in a circle.
     """
@@ -35,8 +35,8 @@ def qp(
     variables = Variables.of(product, draft, integer=False)
     _bellman(variables)
     via, bypass = variables.start
-    ratio = draft.variable(upper=1.0)
-    total = draft.variable(lower=epsilon, upper=1.0)
+    ratio = draft.variable("importance", upper=1.0)
+    total = draft.variable("reach t", lower=epsilon, upper=1.0)
     draft.row([(via, 1.0), (bypass, 1.0), (total, -1.0)], lower=0.0, upper=0.0)
     draft.quadratic([(ratio, total, 1.0)], [(via, -1.0)], lower=0.0, upper=0.0)
     hold_order_quadratically(variables, everywhere=ordering == "paper")
@@ -64,7 +64,7 @@ def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program,
 
 
 def _bellman(variables: Variables) -> None:
-    """Eq. 6: what a state reaches is what its choices reach, weighted by how often they are taken."""
+    """Eq. 7: what a state reaches is what its choices reach, weighted by how often they are taken."""
     for copy in (VIA, BYPASS):
         for x in variables.unknown(copy):
             products: list[tuple[int, int, float]] = []

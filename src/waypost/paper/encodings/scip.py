@@ -51,6 +51,8 @@ def _parameters(model: Any, limits: Limits) -> None:
     model.setParam("limits/time", float(limits.seconds))
     if limits.megabytes is not None:
         model.setParam("limits/memory", float(limits.megabytes))
+    if not limits.presolve:
+        model.setParam("presolving/maxrounds", 0)
     model.setParam("parallel/maxnthreads", limits.threads)
     model.setParam("lp/threads", limits.threads)
     if limits.tolerance is not None:

@@ -20,6 +20,7 @@ class Limits:
     megabytes: int | None = 4096  # memory of the solve itself, on top of what the process holds before it
     threads: int = 1
     tolerance: float | None = None  # of feasibility, integrality and optimality; None leaves the solver its own
+    presolve: bool = True  # whether the solver may simplify the program first
 
 
 @dataclass(frozen=True, eq=False)

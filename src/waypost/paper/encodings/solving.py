@@ -20,6 +20,8 @@ from waypost.paper.encodings.solution import Limits, Solution, SolverName
 from waypost.processes import Child, ChildError
 
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
+FREE_LINEAR = 2000  # variables and rows of one without
+HUGE = 1e5  # HiGHS refuses such coefficients, or gives up on them
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
 PASSING_ON = 3e-5  # seconds per number for handing a program to the solver, which is not the solver's time
 
@@ -112,9 +114,15 @@ class Solvers:
 def solver_for(program: Program) -> SolverName:
     """Choose the solver to take unless told otherwise.
 
-    HiGHS for what is linear; with products Gurobi where it is installed and its free licence suffices, else SCIP.
+    HiGHS for what is linear; Gurobi for products and for huge coefficients, where it is installed and
+    its free licence suffices, else SCIP.
     """
-    if not any(row.products for row in program.quadratic):
-        return "scip" if program.indicators else "highs"
-    small = len(program.lower) <= FREE and importlib.util.find_spec("gurobipy") is not None
-    return "gurobi" if small else "scip"
+    gurobi = importlib.util.find_spec("gurobipy") is not None
+    size = max(len(program.lower), program.rows.shape[0])
+    if any(row.products for row in program.quadratic):
+        return "gurobi" if gurobi and len(program.lower) <= FREE else "scip"
+    if program.indicators:
+        return "scip"
+    if program.rows.nnz and np.abs(program.rows.data).max() >= HUGE:
+        return "gurobi" if gurobi and size <= FREE_LINEAR else "scip"
+    return "highs"

@@ -16,6 +16,7 @@ from waypost.paper.encodings.program import Draft
 
 Copy = int  # 0: t⊤, via; 1: t⊥, bypass
 VIA, BYPASS = 0, 1
+COPIES = ("t⊤", "t⊥")
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,14 @@ class Variables:
 
     @classmethod
     def of(cls, product: Product, draft: Draft, *, integer: bool, relevant: np.ndarray | None = None) -> Variables:
-        """Add the variables to the draft, with ``sum_a p_sa = 1`` (Eq. 2); only `relevant` states choose."""
+        """Add the variables to the draft, with ``sum_a p_sa = 1`` (Eq. 3); only `relevant` states choose."""
         taken: dict[int, int] = {}
         relevant = ~product.target if relevant is None else relevant & ~product.target
         for x in np.flatnonzero(relevant).tolist():
             choices = product.choices(x)
             if len(choices) > 1:
-                positions = draft.variables(len(choices), upper=1.0, integer=integer)
+                named = [f"take {product.mdp.actions[c]} in {product.mdp.states[x]}" for c in choices]
+                positions = draft.variables(named, upper=1.0, integer=integer)
                 taken.update(zip(choices, positions, strict=True))
                 draft.row([(j, 1.0) for j in positions], lower=1.0, upper=1.0)
         reached: tuple[dict[int, int], dict[int, int]] = ({}, {})
@@ -57,10 +59,11 @@ class Variables:
         for copy in (VIA, BYPASS):
             known = ~product.reaches[copy] | product.target
             for x in np.flatnonzero(~known).tolist():
-                reached[copy][x] = draft.variable(upper=1.0)
+                reached[copy][x] = draft.variable(f"reach {COPIES[copy]} from {product.mdp.states[x]}", upper=1.0)
             if known[start]:  # the objective speaks of it, so it has a variable although its value is known
                 value = float((product.via, product.bypass)[copy][start])
-                reached[copy][start] = draft.variable(lower=value, upper=value)
+                name = f"reach {COPIES[copy]} from {product.mdp.states[start]}"
+                reached[copy][start] = draft.variable(name, lower=value, upper=value)
         return cls(product, draft, taken, reached)
 
     @property
@@ -82,7 +85,7 @@ class Variables:
         return total
 
     def unknown(self, copy: Copy) -> list[int]:
-        """States whose probability is a variable, targets excluded (Eq. 6 speaks about these)."""
+        """States whose probability is a variable, targets excluded (Eq. 7 speaks about these)."""
         return [x for x in self.reached[copy] if not self.product.target[x]]
 
     def strategy(self, values: np.ndarray) -> np.ndarray:

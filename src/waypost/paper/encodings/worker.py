@@ -9,12 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from waypost.errors import MissingExtraError
-from waypost.paper.encodings.program import Program
+from waypost.paper.encodings.program import HELD, Program
 from waypost.paper.encodings.solution import Limits, Solution
 
 Backend = Callable[[Program, Limits], Solution]
 MODULES = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
-SLACK = 1e-7  # how much of an objective may be lost to a less important one
 
 
 def in_order(backend: Backend, program: Program, limits: Limits) -> Solution:
@@ -25,7 +24,7 @@ def in_order(backend: Backend, program: Program, limits: Limits) -> Solution:
     reached: float | None = None
     current = program
     for stage in range(len(program.objectives)):
-        current = replace(current, objectives=program.objectives).for_stage(stage, reached, SLACK)
+        current = replace(current, objectives=program.objectives).for_stage(stage, reached, HELD)
         if spent >= limits.seconds:
             return Solution("timeout", seconds=spent, message="before the last objective")
         solution = backend(current, replace(limits, seconds=limits.seconds - spent))

@@ -11,7 +11,7 @@ from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.encodings.quadratic import EPSILON
 from waypost.paper.studies.figures import drawing
 from waypost.paper.studies.records import Record
-from waypost.paper.studies.studies import BOTH
+from waypost.paper.studies.studies import BOTH, VARIANTS
 from waypost.paper.studies.tables import Table
 
 SHORTFALL = 1e-5  # a strategy that reaches the target so much less than its claim needs has not arrived
@@ -35,10 +35,11 @@ def cause(record: Record, optimum: float | None) -> str:
     to attain it.
     """
     # QP promises to reach the target with eps or more, the others with the optimum
-    promised = EPSILON / 2 if record.variant == "QP" else (optimum or 0.0) - SHORTFALL
+    general = VARIANTS[record.variant].encoding == "QP"
+    promised = EPSILON / 2 if general else (optimum or 0.0) - SHORTFALL
     if record.reachability is not None and record.reachability < promised:
         return "end component"  # the strategy idles in a circle and does not arrive
-    if record.verdict == "missed" and record.variant == "QP":
+    if record.verdict == "missed" and general:
         return "eps or order"  # a strategy that does better was cut off
     return "tolerance"
 
@@ -91,7 +92,7 @@ def counterexamples() -> Table:
         for name, encoding, options, label in SHOWN:
             mdp = COUNTEREXAMPLES[name]()
             truth = state_importance(mdp, target="t", scope=SCOPE[encoding], states=["s"], exact=True)["s"]
-            quadratic = encoding in ("QP", "QP*") or options.ordering == "paper"
+            quadratic = encoding in ("QP", "QP*") or options.form == "letter"
             for sense, exact in zip(BOTH, (truth.lower, truth.upper), strict=True):
                 found = claim(
                     mdp, encoding, target="t", state="s", sense=sense, solver="gurobi" if quadratic else None,
@@ -110,19 +111,20 @@ def counterexamples() -> Table:
     return Table(header, tuple(rows))
 
 
-LETTER = Options(order_everywhere=True, contract=False)
+LETTER = Options("letter")
 SHOWN: tuple[tuple[str, Encoding, Options, str], ...] = (
-    ("waiting", "QP*", Options(), "QP*"),
-    ("waiting", "LP*", Options(ordering="paper"), "LP*, M = 1e16"),
-    ("waiting", "LP*", Options(ordering="tight"), "LP*, tight M"),
+    ("waiting", "QP*", LETTER, "QP* letter"),
+    ("waiting", "LP*", LETTER, "LP* letter, M = 1e16"),
+    ("waiting", "LP*", Options(), "LP* ours, tight M"),
     ("waiting", "LP-optimal", Options(), "LP-optimal"),
-    ("resting", "QP", Options(), "QP"),
+    ("resting", "QP", LETTER, "QP letter"),
+    ("resting", "QP", Options(), "QP ours"),
     ("resting", "LP-all", Options(), "LP-all"),
-    ("circling", "QP", LETTER, "QP, order in all states"),
-    ("circling", "QP", Options(), "QP, order in end components"),
+    ("circling", "QP", LETTER, "QP letter, order in all states"),
+    ("circling", "QP", Options(), "QP ours, order in end components"),
     ("circling", "LP-all", Options(), "LP-all"),
-    ("rare", "QP", Options(), "QP, eps = 1e-4"),
-    ("rare", "QP", Options(epsilon=1e-5), "QP, eps = 1e-5"),
+    ("rare", "QP", LETTER, "QP letter, eps = 1e-4"),
+    ("rare", "QP", Options("letter", epsilon=1e-5), "QP letter, eps = 1e-5"),
     ("rare", "LP-all", Options(), "LP-all"),
 )
 PLACES: Mapping[str, Mapping[str, tuple[float, float]]] = {

@@ -10,6 +10,7 @@ from pathlib import Path
 from waypost.errors import require
 from waypost.model import MDP
 from waypost.paper.studies.records import Record
+from waypost.paper.studies.studies import family
 
 
 def box_plot(records: Sequence[Record], models: Sequence[str], path: Path) -> None:
@@ -17,8 +18,9 @@ def box_plot(records: Sequence[Record], models: Sequence[str], path: Path) -> No
     figure_module = require("matplotlib.figure", "plot", "drawing the MSSD figure")
     figure = figure_module.Figure(figsize=(6, 3.6), layout="constrained")
     left = figure.add_subplot()
-    data = [[max(r.counted, 1e-4) for r in records if r.model == m] for m in models]
-    cut = [sum(r.status in ("timeout", "memory") for r in records if r.model == m) for m in models]
+    models = tuple(dict.fromkeys(map(family, models)))
+    data = [[max(r.counted, 1e-4) for r in records if family(r.model) == m] for m in models]
+    cut = [sum(r.status in ("timeout", "memory") for r in records if family(r.model) == m) for m in models]
     labels = [f"{m}\n({len(d)} bounds)" for m, d in zip(models, data, strict=True)]
     left.boxplot([d or [math.nan] for d in data], tick_labels=labels, widths=0.5)
     left.set_yscale("log")

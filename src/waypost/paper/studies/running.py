@@ -7,17 +7,21 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from waypost.formats import read_mdp, write_mdp
+from waypost.formats.writing import write_text
 from waypost.graph.compiled import eagerly
 from waypost.importance import Bounds, state_importance
 from waypost.importance.results import Number
 from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
+from waypost.paper.studies.models import Source, find_model
 from waypost.paper.studies.records import Engine, Journal, Record, Truth
-from waypost.paper.studies.studies import TARGET, VARIANTS, Study, Variant, model_of, states_of, without_qp
+from waypost.paper.studies.studies import TARGET, VARIANTS, Study, Variant, states_of, without_qp
+from waypost.processes.places import place, spread_out, working
 
 EXACT_UP_TO = 200  # states; larger models are judged by the engine in floats, which is certified to about 1e-12
 SWEEPS = 3  # the engine is measured so often, after one sweep that is not counted: everything is compiled then
@@ -33,6 +37,7 @@ class Settings:
     jobs: int = 1
     budget: float | None = None  # seconds for the whole run; what does not fit is left for the next
     data: Path = Path()
+    generated: bool = False  # whether a generated model may stand in for one that is not there
     target: str = TARGET
     solver: SolverName | None = None  # instead of each variant's own
 
@@ -58,33 +63,69 @@ class Outcome:
     records: list[Record]
     engine: list[Engine]
     left: int
+    origins: Mapping[str, str] = field(default_factory=dict)  # where the models come from
 
 
 Scope = Literal["all", "optimal"]
+Key = tuple[str, str, str, str, float, float | None]
 Progress = Callable[[int, int], None]
 
 
 def run(study: Study, settings: Settings, directory: Path, progress: Progress = lambda _done, _all: None) -> Outcome:
     """Measure what is not yet in the files in `directory`, which all studies share, and return what this one needs."""
-    engine = Journal(Engine, directory / "engine.csv")
-    truths = Journal(Truth, directory / "exact.csv")
-    journal = Journal(Record, directory / "measurements.csv")
-    questions: list[Question] = []
-    for name in study.models:
-        mdp = model_of(name, settings.data)
-        states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
-        variants = [VARIANTS[v] for v in study.variants if not without_qp(name, v)]
-        scopes = sorted({SCOPE[v.encoding] for v in variants})
-        found = {scope: _swept(mdp, name, scope, settings, engine, truths) for scope in scopes}
-        questions += _questions(name, mdp, variants, states, study.senses, found)
-    limit, tolerance = settings.limits.seconds, settings.limits.tolerance
-    known = {record.key for record in journal}
-    wanted = [(q.model, q.variant.name, q.sense, q.state, limit, tolerance) for q in questions]
-    open_ones = [q for q, key in zip(questions, wanted, strict=True) if key not in known]
-    deadline = None if settings.budget is None else time.perf_counter() + settings.budget
-    left = _measured(open_ones, settings, journal, deadline, progress)
-    asked = set(wanted)
-    return Outcome(study, settings, [r for r in journal if r.key in asked], list(engine), left)
+    journals = Journals(directory)
+    origins: dict[str, str] = {}
+    asked: set[Key] = set()
+    left, deadline = 0, None
+    for models in [[name] for name in study.models] if study.in_turn else [list(study.models)]:
+        if deadline is not None and time.perf_counter() > deadline:
+            left += len(models) * (settings.sample or study.sample or 1) * len(study.variants) * len(study.senses)
+            continue
+        questions: list[Question] = []
+        for name in models:
+            source = _model(name, settings, directory)
+            origins[name] = source.origin
+            questions += _asked(name, source.mdp, study, settings, journals)
+        if deadline is None and settings.budget is not None:  # what the first models cost to read is not counted
+            deadline = time.perf_counter() + settings.budget
+        limit, tolerance = settings.limits.seconds, settings.limits.tolerance
+        known = {record.key for record in journals.records}
+        wanted = [(q.model, q.variant.name, q.sense, q.state, limit, tolerance) for q in questions]
+        open_ones = [q for q, key in zip(questions, wanted, strict=True) if key not in known]
+        left += _measured(open_ones, settings, journals.records, deadline, progress)
+        asked |= set(wanted)
+    records = [r for r in journals.records if r.key in asked]
+    return Outcome(study, settings, records, list(journals.engine), left, origins)
+
+
+class Journals:
+    """The files of an output directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.engine = Journal(Engine, directory / "engine.csv")
+        self.truths = Journal(Truth, directory / "exact.csv")
+        self.records = Journal(Record, directory / "measurements.csv")
+
+
+def _model(name: str, settings: Settings, directory: Path) -> Source:
+    """Model of that name; one that had to be learned is kept beside the measurements, with its origin."""
+    kept, note = directory / "models" / f"{name}.drn", directory / "models" / f"{name}.txt"
+    if kept.is_file() and note.is_file():
+        return Source(read_mdp(kept), note.read_text(encoding="utf-8"))
+    source = find_model(name, settings.data, generated=settings.generated)
+    if source.origin.startswith(("learned", "generated:")):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_mdp(source.mdp, kept)
+        write_text(note, source.origin)
+    return source
+
+
+def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Journals) -> list[Question]:
+    states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
+    variants = [VARIANTS[v] for v in study.variants if not without_qp(name, v)]
+    scopes = sorted({SCOPE[v.encoding] for v in variants})
+    found = {scope: _swept(mdp, name, scope, settings, journals.engine, journals.truths) for scope in scopes}
+    return _questions(name, mdp, variants, states, study.senses, found)
 
 
 def _swept(
@@ -156,6 +197,8 @@ def _measured(
     progress: Progress,
 ) -> int:
     """Measure the questions, `jobs` at a time; returns how many the budget left over."""
+    if place().cluster is not None:
+        return _on_cluster(questions, settings, journal, progress)
     lock = threading.Lock()
     pending = iter(_spread(questions))
     done = 0
@@ -181,6 +224,28 @@ def _measured(
     return len(questions) - done
 
 
+def _on_cluster(questions: Sequence[Question], settings: Settings, journal: Journal[Record], progress: Progress) -> int:
+    """Measure the questions on a cluster; the journal has each as soon as all of a round are known."""
+    ordered = _spread(questions)
+    found = spread_out(
+        __name__, "_answering", (ordered, settings), range(len(ordered)), told=lambda done: progress(done, len(ordered))
+    )
+    for answer in found:
+        journal.add(Record(**answer))
+    return 0
+
+
+def _answering(given: tuple[Sequence[Question], Settings]) -> Callable[[int], dict[str, object]]:
+    """What a worker does with the number of a question."""
+    questions, settings = given
+
+    def answer(number: int) -> dict[str, object]:
+        with working(), Solvers() as solvers:
+            return asdict(measure(questions[number], settings, solvers))
+
+    return answer
+
+
 def _spread(questions: Sequence[Question]) -> list[Question]:
     """Take the models in turn, and their states in a far-flung order: a cut run is a sample, not a beginning."""
     by_model: dict[str, list[Question]] = {}
@@ -195,7 +260,7 @@ def _spread(questions: Sequence[Question]) -> list[Question]:
 
 
 def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
-    """Measure one bound; LP* goes to HiGHS with a tight M where Gurobi is not to be had, or its licence too small."""
+    """Measure one bound; a free solver takes over where Gurobi is not to be had, or its licence too small."""
     variant = replace(question.variant, solver=settings.solver or question.variant.solver)
     if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
         variant = without_gurobi(variant)
@@ -207,7 +272,7 @@ def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
     importance = None if judged is None else judged.importance
     return Record(
         question.model, question.variant.name, question.sense, question.state,
-        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.options.ordering or "",
+        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.ordering,
         found.status, found.seconds, found.preparation, found.claimed,
         None if importance is None else float(importance), None if judged is None else float(judged.reachability),
         question.exact, found.verdict(question.exact), found.message,
@@ -215,10 +280,9 @@ def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
 
 
 def without_gurobi(variant: Variant) -> Variant:
-    """Return the same encoding for a free solver: indicators and products need SCIP, M = 1e16 becomes a tight M."""
-    if variant.encoding in ("QP", "QP*") or variant.options.ordering == "indicator":
-        return replace(variant, solver="scip")
-    return replace(variant, solver="highs", options=replace(variant.options, ordering="tight"))
+    """Return the same program for a free solver: M = 1e16, indicators and products need SCIP."""
+    held = variant.encoding == "LP*" and variant.ordering == "tight"
+    return replace(variant, solver="highs" if held else "scip")
 
 
 def _claim(question: Question, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:

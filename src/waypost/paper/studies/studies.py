@@ -7,20 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
-from waypost.cases import case, epidemic
-from waypost.errors import FormatError
-from waypost.formats import read_mdp
 from waypost.model import MDP
-from waypost.paper.encodings import Encoding, Options, Sense, SolverName
+from waypost.paper.encodings import ORDERINGS, Encoding, Options, Sense, SolverName
+from waypost.paper.studies.models import LEARNED
 
 BOTH: tuple[Sense, ...] = ("min", "max")
-PAPER_FILES = {"GrepS": "greps.prism", "BPIC12": "bpic12.prism", "BPIC17": "bpic17.prism"}
-MSSD_FILES = {"MSSD10": "spotify1000.drn", "MSSD100": "spotify10000.drn"}
+MSSD = tuple(f"MSSD{percent}.{copy}" for copy in range(10) for percent in range(10, 101, 10))  # every size first
 TARGET = "positive"
 
 
@@ -33,20 +29,37 @@ class Variant:
     solver: SolverName | None = None  # None: chosen by what the program needs
     options: Options = field(default_factory=Options)
 
+    @property
+    def ordering(self) -> str:
+        """What keeps its states in order."""
+        own = ORDERINGS.get(self.encoding, {})
+        return self.options.ordering or own.get(self.options.form) or ""
 
+
+MS = (1e4, 1e6, 1e8, 1e10, 1e12, 1e14, 1e16)  # the grid of the sensitivity study; the paper has the last
+EPSILONS = (1e-2, 1e-4, 1e-6, 1e-8)  # the paper has the second
+TOLERANCES: tuple[float | None, ...] = (None, 1e-6, 1e-9)  # None: the solver's own, as in the paper
 VARIANTS: Mapping[str, Variant] = MappingProxyType({
     variant.name: variant
     for variant in (
-        Variant("QP", "QP"),
-        Variant("QP*", "QP*"),
-        Variant("LP*", "LP*", "gurobi", Options(ordering="paper")),  # M = 1e16, as published
-        Variant("LP* ordered", "LP*", "highs", Options(ordering="tight")),
-        Variant("LP* tight, Gurobi", "LP*", "gurobi", Options(ordering="tight")),
+        Variant("QP letter", "QP", None, Options("letter")),
+        Variant("QP ours", "QP"),
+        Variant("QP* letter", "QP*", None, Options("letter")),
+        Variant("QP* ours", "QP*"),
+        Variant("LP* letter", "LP*", "gurobi", Options("letter")),  # M = 1e16, as published
+        Variant("LP* ours", "LP*", "highs"),
+        Variant("LP* tight, Gurobi", "LP*", "gurobi"),
         Variant("LP* indicators", "LP*", "gurobi", Options(ordering="indicator")),
+        *(Variant(f"LP* letter, M = {m:g}", "LP*", "gurobi", Options("letter", big_m=m)) for m in MS),
+        *(Variant(f"QP letter, eps = {e:g}", "QP", None, Options("letter", epsilon=e)) for e in EPSILONS),
         Variant("LP-all", "LP-all", "highs"),
         Variant("LP-optimal", "LP-optimal", "highs"),
     )
 })  # fmt: skip
+
+
+QP = ("QP letter", "QP ours")
+STARRED = ("QP* letter", "QP* ours", "LP* letter", "LP* ours")  # over reachability-optimal strategies
 
 
 @dataclass(frozen=True)
@@ -59,30 +72,34 @@ class Study:
     variants: tuple[str, ...]
     senses: tuple[Sense, ...] = BOTH
     sample: int | None = None  # states per model, where the paper did not take all
+    in_turn: bool = False  # model after model, as they are large
 
 
 STUDIES: Mapping[str, Study] = MappingProxyType({
     study.name: study
     for study in (
-        Study("table1", "Table 1: GrepS and BPIC", tuple(PAPER_FILES), ("QP", "QP*", "LP*", "LP* ordered")),
-        Study("table2", "Table 2: Epidemic", ("E6", "E7", "E8", "E9", "E10", "E15", "E19"), ("QP*", "LP*")),
+        Study("table1", "Table 1: GrepS and BPIC", tuple(LEARNED), (*QP, *STARRED)),
+        Study("table2", "Table 2: Epidemic", ("E6", "E7", "E8", "E9", "E10", "E15", "E19"), STARRED),
         Study(
             "appendix", "Appendix: every model, lower and upper bounds apart",
-            (*PAPER_FILES, *(f"E{n}" for n in range(4, 20))), ("QP", "QP*", "LP*"),
+            (*LEARNED, *(f"E{n}" for n in range(4, 20))), (*QP, *STARRED),
         ),
         Study(
-            "differences", "Appendix: differences between LP* and QP*", tuple(PAPER_FILES),
-            ("QP*", "LP*", "LP* ordered"),
+            "differences", "Appendix: differences between LP* and QP*", tuple(LEARNED), STARRED,
         ),
-        Study("mssd", "Fig. 3: MSSD, lower bounds", tuple(MSSD_FILES), ("LP*",), ("min",), sample=10),
+        Study("mssd", "Fig. 3: MSSD, lower bounds", MSSD, STARRED[2:], ("min",), sample=10, in_turn=True),
         Study(
             "accuracy", "How often each encoding is right, and why not",
-            (*PAPER_FILES, *(f"E{n}" for n in range(4, 10))),
-            ("QP", "QP*", "LP*", "LP* ordered", "LP-all", "LP-optimal"),
+            (*LEARNED, *(f"E{n}" for n in range(4, 10))),
+            (*QP, *STARRED, "LP-all", "LP-optimal"),
+        ),
+        Study(
+            "sensitivity", "What M, eps and the tolerance do to the answers", tuple(LEARNED),
+            tuple(name for name in VARIANTS if ", M = " in name or ", eps = " in name),
         ),
         Study(
             "ordering", "LP*: what holds its order, and what that costs", ("BPIC12",),
-            ("LP*", "LP* ordered", "LP* tight, Gurobi", "LP* indicators", "LP-optimal"),
+            ("LP* letter", "LP* ours", "LP* tight, Gurobi", "LP* indicators", "LP-optimal"),
         ),
     )
 })  # fmt: skip
@@ -90,26 +107,16 @@ STUDIES: Mapping[str, Study] = MappingProxyType({
 
 def without_qp(model: str, variant: str) -> bool:
     """Whether the paper left a row out: QP was not tried on the epidemics."""
-    return variant == "QP" and re.fullmatch(r"E\d+", model) is not None
+    return VARIANTS[variant].encoding == "QP" and re.fullmatch(r"E\d+", model) is not None
 
 
-def model_of(name: str, data: Path) -> MDP:
-    """Model by its name in the paper, a case study, or a file of the user's own.
+def family(model: str) -> str:
+    """Row of a table that a model belongs to: the ten MSSD10.0, ..., MSSD10.9 are one.
 
-    >>> model_of("E4", Path())
-    MDP(states=227, choices=555, transitions=898, initial='start')
+    >>> family("MSSD10.3"), family("BPIC12"), family("my.model.drn")
+    ('MSSD10', 'BPIC12', 'my.model.drn')
     """
-    if re.fullmatch(r"E\d+", name):
-        return epidemic(int(name[1:]))
-    file = PAPER_FILES.get(name) or MSSD_FILES.get(name)
-    if file is not None:
-        for place in (data / file, data / "models" / "paper" / file, data / "models" / "learned" / file):
-            if place.is_file():
-                return read_mdp(place)
-        raise FormatError(f"{name} needs the file {file}, which is not under {data}; say where it is with --data DIR")
-    if Path(name).is_file():
-        return read_mdp(name)
-    return case(name)
+    return re.sub(r"^(MSSD\d+)\.\d+$", r"\1", model)
 
 
 def states_of(name: str, mdp: MDP, sample: int | None = None, *, only: Sequence[str] = (), seed: int = 0) -> list[str]:

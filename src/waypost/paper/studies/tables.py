@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.paper.encodings import SCOPE, Encoding
 from waypost.paper.studies.records import Engine, Record
 from waypost.paper.studies.running import Outcome
-from waypost.paper.studies.studies import VARIANTS, Published, published
+from waypost.paper.studies.studies import VARIANTS, Published, family, published
 
 Cells = tuple[str, ...]
 
@@ -61,13 +61,13 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
     header = ("Model", "Enc.", *(("Sense",) if by_sense else ()), "Solver", *MEASURED, "Speed-up", *PAPER)
     printed = published()
     rows: list[Cells] = []
-    for model in outcome.study.models:
-        mine = [r for r in outcome.records if r.model == model]
+    for model in dict.fromkeys(map(family, outcome.study.models)):
+        mine = [r for r in outcome.records if family(r.model) == model]
         for variant in outcome.study.variants:
             for sense in outcome.study.senses if by_sense else ("both",):
                 part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
                 if part:
-                    paper = _paper(printed.get((model, variant, sense)))
+                    paper = _paper(printed.get((model, VARIANTS[variant].encoding, sense)))
                     named = (model, variant, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
                     rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
@@ -93,15 +93,14 @@ def _measured(part: Sequence[Record]) -> Cells:
 def _solvers(part: Iterable[Record]) -> str:
     tally: dict[str, int] = {}
     for record in part:
-        name = record.solver + (" (tight M)" if record.variant == "LP*" and record.ordering == "tight" else "")
-        tally[name] = tally.get(name, 0) + 1
+        tally[record.solver] = tally.get(record.solver, 0) + 1
     return ", ".join(name if len(tally) == 1 else f"{name} {count}" for name, count in sorted(tally.items()))
 
 
 def _engine_rows(model: str, engine: Sequence[Engine], *, by_sense: bool) -> list[Cells]:
     rows: list[Cells] = []
     for scope in ("all", "optimal"):
-        sweeps = [e for e in engine if e.model == model and e.scope == scope]
+        sweeps = [e for e in engine if family(e.model) == model and e.scope == scope]
         if sweeps:
             bounds = 2 * sweeps[-1].states
             mean = [e.seconds / (2 * e.states) for e in sweeps]
@@ -167,10 +166,12 @@ def differences(outcome: Outcome) -> Table:
         if r.status == "optimal" and r.claimed is not None
     }
     columns: dict[str, Callable[[tuple[str, str, str]], float | None]] = {
-        "LP* - QP*": lambda k: _gap(_value(solved, k, "LP*"), _value(solved, k, "QP*")),
-        "LP* - exact": lambda k: _gap(_value(solved, k, "LP*"), _exact(solved, k)),
-        "QP* - exact": lambda k: _gap(_value(solved, k, "QP*"), _exact(solved, k)),
-        "LP* ordered - exact": lambda k: _gap(_value(solved, k, "LP* ordered"), _exact(solved, k)),
+        "LP* letter - QP* letter": lambda k: _gap(_value(solved, k, "LP* letter"), _value(solved, k, "QP* letter")),
+        "LP* letter - QP* ours": lambda k: _gap(_value(solved, k, "LP* letter"), _value(solved, k, "QP* ours")),
+        "LP* letter - exact": lambda k: _gap(_value(solved, k, "LP* letter"), _exact(solved, k)),
+        "QP* letter - exact": lambda k: _gap(_value(solved, k, "QP* letter"), _exact(solved, k)),
+        "QP* ours - exact": lambda k: _gap(_value(solved, k, "QP* ours"), _exact(solved, k)),
+        "LP* ours - exact": lambda k: _gap(_value(solved, k, "LP* ours"), _exact(solved, k)),
     }
     printed = published()
     rows: list[Cells] = []
@@ -180,7 +181,7 @@ def differences(outcome: Outcome) -> Table:
             for name, gap in columns.items():
                 gaps = [g for g in map(gap, keys) if g is not None]
                 if gaps:
-                    paper = printed.get((model, "difference", sense)) if name == "LP* - QP*" else None
+                    paper = printed.get((model, "difference", sense)) if name.startswith("LP* letter - QP*") else None
                     quoted = ("–",) * 4 if paper is None else (paper.mean, paper.std, paper.min, paper.max)
                     spread = statistics.stdev(gaps) if len(gaps) > 1 else 0.0
                     found = (statistics.fmean(gaps), spread, min(gaps), max(gaps))

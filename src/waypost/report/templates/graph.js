@@ -8,6 +8,9 @@ class Graph {
     this.svg = svg;
     this.nodes = new Map();
     this.edges = [];
+    this.minimap = document.getElementById("minimap");
+    this.minimap.addEventListener("pointerdown", (event) => { event.preventDefault(); this.goTo(event); });
+    this.minimap.addEventListener("pointermove", (event) => { if (event.buttons) this.goTo(event); });
     this.box = { x: 0, y: 0, w: 100, h: 100 };
     this.listen();
   }
@@ -48,6 +51,7 @@ class Graph {
     element("title", {}, ""),
     element("rect", { class: "ring-line", x: -4, y: -4, width: w + 8, height: h + 8, rx: bare ? 7 : 12 }),
     element("rect", { class: "body", width: w, height: h, rx: bare ? 4 : role && role !== "activity" ? h / 2 : 8 }),
+    node.actor >= 0 ? element("rect", { class: `actor actor-${node.actor % 5}`, x: 3, y: 7, width: 4, height: h - 14, rx: 2 }) : null,
     rows.map((row, i) => element("text", { class: "name", "aria-hidden": "true", x: w / 2, y: top + 17 * i }, row)),
     note ? element("text", { class: "note", "aria-hidden": "true", x: w / 2, y: top + 17 * rows.length }, note) : null,
     node.drawn ? node.drawn(w, h) : null);
@@ -65,14 +69,15 @@ class Graph {
     const { page } = this;
     const taken = page.takenEdges();
     const chosen = page.chosenKey();
-    const path = page.path ? page.path.states : [];
+    const path = page.path ? page.path.states : page.trail ? page.trail.keys : [];
+    const walked = walkShown(path, this.edges.map(({ edge }) => edge));
     for (const [key, { node, made }] of this.nodes) {
       const look = page.look(node);
       const classes = ["node", look.tone || "plain", ...(look.classes || [])];
       if (node.bare) classes.push("bare");
       if (key === chosen) classes.push("selected");
       if (page.matches) classes.push(page.matchesNode(node) ? "found" : "dim");
-      if (path.includes(node.state)) classes.push("onpath");
+      if (path.includes(key)) classes.push("onpath");
       made.setAttribute("class", classes.join(" "));
       made.setAttribute("aria-pressed", String(key === chosen));
       made.style.setProperty("--v", (look.value || 0).toFixed(3));
@@ -86,12 +91,12 @@ class Graph {
       if (edge.hidden) classes.push("hidden-way");
       if (chosen != null && (edge.s === chosen || edge.t === chosen)) classes.push("near");
       if (weight != null) classes.push(weight > 0 ? "taken" : "untaken");
-      if (path.some((s, i) => s === edge.s && path[i + 1] === edge.t)) classes.push("onpath");
+      if (walked.has(`${edge.s} ${edge.t}`)) classes.push("onpath");
       if (classes.some((name) => ["near", "taken", "onpath"].includes(name))) strong.add(`${edge.s} ${edge.t}`);
       made.setAttribute("class", classes.join(" "));
       made.querySelector(".line").style.strokeWidth = (weight > 0 ? 1.4 + 4 * weight : edge.width || 1.4).toFixed(1);
     }
-    this.svg.classList.toggle("choosing", chosen != null);
+    this.svg.classList.toggle("choosing", chosen != null || !!page.trail);
     for (const number of this.svg.querySelectorAll(".number")) number.classList.toggle("near", strong.has(number.dataset.edge));
   }
 
@@ -109,6 +114,29 @@ class Graph {
   look(box) {
     this.box = box;
     this.svg.setAttribute("viewBox", `${box.x} ${box.y} ${box.w} ${box.h}`);
+    this.showMinimap();
+  }
+
+  showMinimap() {
+    // where one is in a picture of which a part is seen; a click goes there
+    const { width, height, nodes } = this.picture;
+    const { x, y, w, h } = this.box;
+    const part = x > 2 || y > 2 || x + w < width - 2 || y + h < height - 2;
+    this.minimap.toggleAttribute("hidden", !part);
+    if (!part) return;
+    this.minimap.setAttribute("viewBox", `-8 -8 ${width + 16} ${height + 16}`);
+    if (this.mini !== this.picture) {
+      this.mini = this.picture;
+      this.minimap.replaceChildren(...nodes.map((n) => element("rect", { x: n.x - n.w / 2, y: n.y - n.h / 2, width: n.w, height: n.h })), element("rect", { class: "frame" }));
+    }
+    const frame = this.minimap.querySelector(".frame");
+    const [left, top] = [Math.max(x, -8), Math.max(y, -8)];
+    for (const [key, value] of Object.entries({ x: left, y: top, width: Math.max(0, Math.min(x + w, width + 8) - left), height: Math.max(0, Math.min(y + h, height + 8) - top) })) frame.setAttribute(key, value.toFixed(1));
+  }
+
+  goTo(event) {
+    const spot = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.minimap.getScreenCTM().inverse());
+    this.look({ ...this.box, x: spot.x - this.box.w / 2, y: spot.y - this.box.h / 2 });
   }
 
   zoom(factor, point) {

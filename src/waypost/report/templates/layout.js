@@ -63,12 +63,16 @@ function laid(boxes, arrows, rankdir, before = []) {
   graph.setGraph({ rankdir, acyclicer: "greedy", nodesep: rankdir === "TB" ? 26 : 20, edgesep: 14, ranksep: rankdir === "TB" ? 14 : 26 });
   for (const box of boxes) graph.setNode(String(box.key), { width: box.w, height: box.h });
   arrows.forEach((arrow, i) => {
-    if (arrow.s === arrow.t) return;
+    if (arrow.s === arrow.t) { graph.setEdge(String(arrow.s), String(arrow.t), loopRoom(arrow, rankdir), String(i)); return; }
     const label = arrow.label ? { width: textWidth(arrow.label, NOTE_FONT) + 8, height: 17 } : { width: 0, height: 0 };
     graph.setEdge(String(arrow.s), String(arrow.t), { ...label, labelpos: "c", weight: arrow.weight || 1 }, String(i));
   });
   for (const [first, second] of before) graph.setEdge(String(first), String(second), { weight: 0, width: 0, height: 0 }, "before");
-  dagre.layout(graph);
+  try { dagre.layout(graph); } catch {
+    // its greedy way to break cycles leaves some of them standing; the other one never does, but draws more arrows up
+    graph.graph().acyclicer = "dfs";
+    dagre.layout(graph);
+  }
   const start = boxes.find((box) => box.role === "start");
   const along = (box) => graph.node(String(box.key))[rankdir === "TB" ? "y" : "x"];
   if (start && !before.length) {
@@ -79,7 +83,7 @@ function laid(boxes, arrows, rankdir, before = []) {
   const nodes = boxes.map((box) => { const { x, y } = graph.node(String(box.key)); return { ...box, x, y }; });
   const at = new Map(nodes.map((node) => [node.key, node]));
   const edges = arrows.map((arrow, i) => {
-    if (arrow.s === arrow.t) return { ...arrow, ...loop(at.get(arrow.s)) };
+    if (arrow.s === arrow.t) return { ...arrow, ...loop(at.get(arrow.s), rankdir) };
     const { points, x, y } = graph.edge(String(arrow.s), String(arrow.t), String(i));
     return { ...arrow, points, label_x: x ?? (points[0].x + points[points.length - 1].x) / 2, label_y: y ?? (points[0].y + points[points.length - 1].y) / 2 };
   });
@@ -102,16 +106,29 @@ function framed({ nodes, edges, rankdir }) {
     nodes: nodes.map((node) => ({ ...node, x: node.x - left, y: node.y - top })),
     edges: edges.map((edge) => {
       const points = edge.points.map(({ x, y }) => ({ x: x - left, y: y - top }));
-      return { ...edge, points, path: edge.start ? bow(points) : smooth(points), label_x: edge.label_x - left, label_y: edge.label_y - top };
+      return { ...edge, points, path: edge.loop ? bow(points) : smooth(points), label_x: edge.label_x - left, label_y: edge.label_y - top };
     }),
     width: Math.max(...xs) - left, height: Math.max(...ys) - top, rankdir,
   };
 }
 
-function loop(node) {
-  // an arrow from a box back to itself, at its right side: two ends and the points that bend it
+// An arrow from a box back to itself stands where dagre keeps room for it: beside the box where the picture runs down,
+// under it where the picture runs to the right.
+const LOOP = 24; // how far it stands out
+
+function loopRoom(arrow, rankdir) {
+  const wide = arrow.label ? textWidth(arrow.label, NOTE_FONT) + 12 : 8;
+  return rankdir === "TB" ? { width: LOOP + 5 + wide, height: 30 } : { width: Math.max(48, wide), height: LOOP + (arrow.label ? 24 : 6) };
+}
+
+function loop(node, rankdir) {
+  // two ends and the points that bend it
+  if (rankdir === "LR") {
+    const [x, y] = [node.x, node.y + node.h / 2];
+    return { points: [{ x: x - 9, y }, { x: x - 22, y: y + 30 }, { x: x + 22, y: y + 30 }, { x: x + 9, y }], label_x: x, label_y: y + LOOP + 11, loop: true };
+  }
   const [x, y] = [node.x + node.w / 2, node.y];
-  return { points: [{ x, y: y - 9 }, { x: x + 30, y: y - 22 }, { x: x + 30, y: y + 22 }, { x, y: y + 9 }], label_x: x + 26, label_y: y, start: true };
+  return { points: [{ x, y: y - 9 }, { x: x + 30, y: y - 22 }, { x: x + 30, y: y + 22 }, { x, y: y + 9 }], label_x: x + LOOP + 5, label_y: y, loop: true, start: true };
 }
 
 function bow(points) {

@@ -7,6 +7,7 @@ class Page extends Reading {
     this.table = new Table(this, document.getElementById("live-table"));
     document.getElementById("live-table").hidden = this.mapOnly;
     this.builder = new PathBuilder(this, document.getElementById("path"));
+    this.namedBy = this.sides.map((_, i) => [...document.querySelectorAll(`.findings[data-target="${i}"] [data-stop]`)].map((name) => Number(name.dataset.stop)));
     this.choose(0);
     this.enliven();
     this.listen();
@@ -14,7 +15,9 @@ class Page extends Reading {
 
   choose(index) {
     this.targetIndex = index;
-    this.target = this.data.targets[index];
+    if (this.sides.length > 1) this.take(this.sides[index]);
+    this.named = new Set(this.namedBy[index] || this.namedBy[0]);
+    this.target = this.data.targets[this.sides.length > 1 ? 0 : index];
     this.targetMask = new Uint8Array(this.data.states.length);
     for (const s of this.target.states) this.targetMask[s] = 1;
     const asked = [...this.position.keys()];
@@ -45,6 +48,7 @@ class Page extends Reading {
     for (const look of looks) if (spread(look) > 1.5 * spread(best)) best = look;
     [this.scope, this.colour] = best;
     this.stateColour = this.colour;
+    if (this.target.label && scopes.includes("strategy")) [this.scope, this.stateColour] = ["strategy", "upper"];
     if (this.data.grid) [this.scope, this.stateColour] = scopes.includes("strategy") ? ["strategy", "upper"] : [this.mainScope, "kind"]; // on a map the kind says most, or what the given strategy does
   }
 
@@ -57,10 +61,11 @@ class Page extends Reading {
   }
 
   colours() {
-    const here = this.view === "process" ? ["contrast", "success", "cases", "upper", "lower", "width"] : ["kind", "upper", "lower", "width"];
+    const here = this.view === "process" ? ["change", "contrast", "success", "cases", "upper", "lower", "width"] : ["kind", "upper", "lower", "width"];
     const told = this.data.map && this.data.map.stops.some((stop) => stop.good_share != null);
     const bounded = this.data.map && this.data.map.stops.some((stop) => stop.bounds && Object.keys(stop.bounds).length);
-    return here.filter((key) => (["contrast", "success"].includes(key) ? told : this.view !== "process" || key === "cases" || bounded));
+    const changed = this.data.map && this.data.map.stops.some((stop) => stop.change);
+    return here.filter((key) => (key === "change" ? changed : ["contrast", "success"].includes(key) ? told : this.view !== "process" || key === "cases" || bounded));
   }
 
   lookFirst() {
@@ -74,7 +79,7 @@ class Page extends Reading {
 
   select(state, centre = false) {
     if (this.mapOnly) { this.selectStop(this.data.map.stops.findIndex((stop) => stop.states.includes(state)), centre); return; }
-    [this.selected, this.stop] = [state, null];
+    [this.selected, this.stop, this.trail] = [state, null, null];
     document.getElementById("details").hidden = false;
     if (this.view === "process") { this.view = "around"; this.lookFirst(); this.draw(); }
     else if (!this.graph.has(state)) {
@@ -85,19 +90,40 @@ class Page extends Reading {
   }
 
   selectStop(k, centre = false) {
-    [this.selected, this.stop] = [null, k];
+    if (this.path && !centre && this.data.map.stops[k].role === "activity") { this.builder.box.add(this.data.map.stops[k].name); return; }
+    [this.selected, this.stop, this.trail] = [null, k, null];
     document.getElementById("details").hidden = false;
     if (this.view !== "process") { this.view = "process"; this.lookFirst(); this.draw(); }
     if (!this.graph.nodes.has(k + STOPS)) { this.forced.add(k); this.draw(); }
     this.chosen(k + STOPS, centre);
   }
 
+  follow(kind, i) {
+    // a usual way or a telling segment, drawn in the picture; a second click takes it away
+    const again = this.trail && this.trail.kind === kind && this.trail.i === i;
+    [this.selected, this.stop, this.trail] = [null, null, null];
+    if (!again) {
+      const { steps, text } = this.target.insight[kind][i];
+      const own = this.data.map ? STOPS : 0;
+      this.trail = { kind, i, text, keys: steps.map((key) => key + own) };
+      this.view = this.firstView;
+      this.lookFirst();
+      if (own) for (const k of steps) this.forced.add(k);
+      else if (this.view === "overview") this.shownToo.push(...steps.filter((s) => this.target.view.states.includes(s)));
+    }
+    this.draw();
+    this.chosen(null, false);
+    if (this.trail) document.querySelector(".explorer").scrollIntoView({ block: "nearest" });
+    for (const link of document.querySelectorAll("[data-trail]")) link.setAttribute("aria-pressed", String(!!this.trail && link.dataset.trail === `${kind} ${i}`));
+  }
+
   chosen(key, centre) {
     this.graph.paint();
     if (centre) {
       this.graph.centre(key);
-      const stage = document.querySelector(".stage").getBoundingClientRect();
-      if (stage.top > innerHeight - 200 || stage.bottom < 200) document.querySelector(".explorer").scrollIntoView();
+      const picture = document.querySelector(".graph");
+      const { top, bottom } = picture.getBoundingClientRect();
+      if (top > innerHeight - 200 || bottom < 200) (innerWidth < 960 ? picture : document.querySelector(".explorer")).scrollIntoView(); // on a phone the details come up over it
     }
     showDetails(this, document.getElementById("details"));
     this.table.mark();
@@ -107,6 +133,7 @@ class Page extends Reading {
 
   deselect(focus = false) {
     const key = this.chosenKey();
+    if (this.trail) { this.follow(this.trail.kind, this.trail.i); return; }
     if (key == null) return;
     [this.selected, this.stop] = [null, null];
     if (this.view === "around") { this.view = this.firstView; this.lookFirst(); this.draw(); }
@@ -144,7 +171,7 @@ class Page extends Reading {
   controls() {
     const show = (id, on) => { document.getElementById(id).hidden = !on; };
     segments(document.getElementById("scope"), Object.fromEntries(this.scopeNames().map((s) => [s, SCOPES[s]])), this.scope, (key) => { this.scope = key; this.draw(); this.refresh(); });
-    show("scope-field", this.scopeNames().length > 1 && !["contrast", "success", "cases"].includes(this.colour));
+    show("scope-field", this.scopeNames().length > 1 && !COUNTED.includes(this.colour));
     const select = document.getElementById("colour");
     select.replaceChildren(...this.colours().map((key) => element("option", { value: key, selected: key === this.colour }, COLOURS[key])));
     select.value = this.colour;
@@ -153,7 +180,8 @@ class Page extends Reading {
     this.legend();
     this.sliders(show);
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));
-    show("path-mode", this.view !== "process");
+    show("path-mode", !this.data.map || (this.view === "process" && this.data.map.courses.length > 0));
+    document.getElementById("path-mode").textContent = this.data.map ? "Try a pattern" : "Paths and patterns";
     show("arrow-text-field", this.view === "process" && this.data.map.arrows.some((a) => a[3] != null));
   }
 
@@ -188,13 +216,15 @@ class Page extends Reading {
 
   legend() {
     const words = {
-      contrast: ["more of the bad cases have it", "more of the good cases have it"], kind: ["marginal", "indispensable"], success: ["0 % end well after it", "100 %"], cases: ["no case", "every case"],
+      change: ["fewer cases have it", "more cases have it"], contrast: ["more of the bad cases have it", "more of the good cases have it"], kind: ["marginal", "indispensable"], success: ["0 % end well after it", "100 %"], cases: ["no case", "every case"],
     }[this.colour] || (this.colour === "width" ? ["importance certain", "open"] : [`importance 0 (${this.boundName})`, "1"]);
     document.getElementById("ramp-low").textContent = words[0];
     document.getElementById("ramp-high").textContent = words[1];
-    document.querySelector(".ramp i").className = this.colour === "contrast" ? "two-sided" : "";
+    document.querySelector(".ramp i").className = ["contrast", "change"].includes(this.colour) ? "two-sided" : "";
+    const shown = this.view === "process" && this.actors.length > 1 ? this.actors : [];
+    document.getElementById("actors").replaceChildren(...shown.flatMap((actor, i) => [element("i", { class: `actor-${i % 5}`, "aria-hidden": "true" }), element("span", {}, bdi(actor), this.data.map.stops.some((stop) => stop.actor === actor && stop.chooses) ? " (chooses)" : "")]));
     document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
-    for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = ["contrast", "success", "cases"].includes(this.colour);
+    for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = COUNTED.includes(this.colour);
   }
 
   refresh() {
@@ -204,16 +234,21 @@ class Page extends Reading {
     showDetails(this, document.getElementById("details"));
     showCompare(this, document.getElementById("compare"));
     const host = document.getElementById("target-switch");
-    if (this.data.targets.length > 1) {
+    const named = this.sides.length > 1 ? this.sides.map((side) => side.side) : this.data.targets.map((t) => t.label || t.name);
+    if (named.length > 1) {
       host.className = "segments";
       host.setAttribute("role", "radiogroup");
-      host.setAttribute("aria-label", "Target");
-      segments(host, Object.fromEntries(this.data.targets.map((t, i) => [i, shorten(t.name, 28)])), String(this.targetIndex), (key) => this.choose(Number(key)));
+      host.setAttribute("aria-label", this.sides.length > 1 ? "Log" : this.data.targets[0].label ? "Strategy" : "Target");
+      segments(host, Object.fromEntries(named.map((name, i) => [i, shorten(name, 28)])), String(this.targetIndex), (key) => this.choose(Number(key)));
     }
   }
 
   enliven() {
-    // the names in the findings lead into the picture
+    // the names in the findings, the ways and the segments lead into the picture
+    for (const name of document.querySelectorAll("b[data-trail]")) {
+      const [kind, i] = name.dataset.trail.split(" ");
+      name.replaceWith(element("button", { type: "button", class: "link", "data-trail": name.dataset.trail, "aria-pressed": "false", onclick: () => this.follow(kind, Number(i)) }, ...name.childNodes));
+    }
     for (const name of document.querySelectorAll("b[data-state], b[data-stop]")) {
       const { state, stop } = name.dataset;
       name.replaceWith(element("button", { type: "button", class: "link", onclick: () => (stop != null ? this.selectStop(Number(stop), true) : this.select(Number(state), true)) }, ...name.childNodes));
@@ -239,7 +274,7 @@ class Page extends Reading {
     on("zoom-out", "click", () => this.graph.zoom(1 / 1.3));
     on("zoom-fit", "click", () => this.graph.fit());
     const mode = document.getElementById("path-mode");
-    if (!this.model) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
+    if (!this.model && !this.data.map) { mode.disabled = true; mode.title = "This model is too large to be part of the page; run: waypost path"; }
     on("path-mode", "click", () => {
       const panel = document.getElementById("path");
       panel.hidden = !!this.path;

@@ -19,21 +19,43 @@ function weightOf(map, k) {
   return cases / map.cases + (good == null || defines ? 0 : Math.abs(good - bad));
 }
 
-function processPicture(page, room) {
+function worthShowing(page) {
+  // the activities, first those that the findings name; of several that the same cases have, one comes before the others
   const { map } = page.data;
   const inner = map.stops.map((_, k) => k).filter((k) => map.stops[k].role === "activity").sort((a, b) => weightOf(map, b) - weightOf(map, a) || a - b);
+  const twin = (k) => { const { cases, good_share: good } = map.stops[k]; return `${cases} ${good}`; };
+  const seen = new Set();
+  const rank = new Map(inner.map((k) => {
+    const again = seen.has(twin(k));
+    seen.add(twin(k));
+    return [k, page.named.has(k) ? 0 : again ? 2 : 1];
+  }));
+  return inner.sort((a, b) => rank.get(a) - rank.get(b)); // stable
+}
+
+function arrowWords(page, a) {
+  if (a.hidden) return { label: "", title: "through steps that are not shown" };
+  const over = a.direct == null || a.direct === a.count ? "" : a.direct ? `, ${(a.count - a.direct).toLocaleString("en")} of them over steps that are not shown` : ", over steps that are not shown";
+  const text = page.arrowText === "waiting" ? (a.waiting == null ? "" : duration(a.waiting)) : a.count.toLocaleString("en");
+  return { label: text, title: `${page.stopName(a.s)} → ${page.stopName(a.t)}: ${counted(a.count, "time")}${over}${a.waiting == null ? "" : `, after ${duration(a.waiting)} (median)`}` };
+}
+
+function processPicture(page, room) {
+  const { map } = page.data;
+  const inner = worthShowing(page);
   const outer = map.stops.map((_, k) => k).filter((k) => map.stops[k].role !== "activity");
   // what most cases do first, and right before each end, belongs to every picture
   const gates = outer.map((end) => map.arrows.find(([s, t]) => s === end || t === end)).flatMap((a) => (a ? [a[0], a[1]] : []));
   const most = map.arrows.length ? map.arrows[0][2] : 1;
   const arrows = map.arrows.map(([s, t, count, waiting]) => ({ s, t, count, waiting }));
-  const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, ...boxOf(page.stopName(k), page.stopNote(k)) }));
+  const waits = new Map(map.arrows.map(([s, t, count, waiting]) => [`${s} ${t} ${count}`, waiting]));
+  const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, actor: page.actors.length > 1 ? page.actors.indexOf(stop.actor) : -1, ...boxOf(page.stopName(k), page.stopNote(k)) }));
+  const always = [...outer, ...gates, ...page.forced];
   const part = (count, share) => {
-    const { kept, arrows: ways } = thinned([...inner, ...outer], arrows, { count, share, always: [...outer, ...gates, ...page.forced] });
+    let { kept, arrows: ways } = map.courses.length ? { kept: new Set([...inner.slice(0, count), ...always]) } : thinned([...inner, ...outer], arrows, { count, share, always });
+    if (!ways) ways = mainArrows(projected(map.courses, kept, 0), share).map((a) => ({ ...a, waiting: waits.get(`${a.s} ${a.t} ${a.direct === a.count ? a.count : -1}`) }));
     const drawn = ways.map((a) => ({
-      ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most),
-      label: a.hidden ? "" : page.arrowText === "waiting" ? (a.waiting == null ? "" : duration(a.waiting)) : a.count.toLocaleString("en"),
-      title: a.hidden ? "through steps that are not shown" : `${page.stopName(a.s)} → ${page.stopName(a.t)}: ${counted(a.count, "time")}${a.waiting == null ? "" : `, after ${duration(a.waiting)} (median)`}`,
+      ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most), ...arrowWords(page, a),
     }));
     return [boxes.filter((box) => kept.has(box.stop)), drawn];
   };

@@ -4,6 +4,15 @@ const ENDS = { start: "Start", good: "Good end", bad: "Bad end", end: "End" };
 
 class Reading {
   constructor(data) {
+    this.sides = data.sides || [data]; // two logs, side by side, or one thing
+    this.colour = "upper";
+    this.arrowText = "count";
+    this.path = null;
+    this.take(this.sides[0]);
+  }
+
+  take(data) {
+    // what is shown from now on
     this.data = data;
     this.model = data.model ? arena(this.unpacked(data.model)) : null;
     this.position = new Map((data.asked || data.states.map((_, i) => i)).map((state, i) => [state, i]));
@@ -12,18 +21,18 @@ class Reading {
     for (const [label, states] of Object.entries(data.labels)) {
       for (const s of states) this.labelsOf.set(s, [...(this.labelsOf.get(s) || []), label]);
     }
-    this.colour = "upper";
-    this.arrowText = "count";
     this.selected = null; // a state
     this.stop = null; // an activity
-    this.path = null;
     this.matches = null;
     this.detail = {};
     this.forced = new Set();
     this.shownToo = [];
+    this.trail = null; // the way or segment that is drawn: {kind, i, keys}
+    this.named = new Set(); // activities that the findings name
     this.place = new Map();
     this.shared = new Map();
     data.states.forEach((_, s) => this.shared.set(this.caption(s), (this.shared.get(this.caption(s)) || 0) + 1));
+    this.actors = data.map ? [...new Set(data.map.stops.filter((stop) => stop.actor).map((stop) => stop.actor))] : [];
     this.aside = new Set(data.aside);
     this.mapOnly = data.thing === "activity"; // the states are the activities themselves
     this.byImportance = (a, b) => (this.rank.get(a) ?? 1e9) - (this.rank.get(b) ?? 1e9);
@@ -40,6 +49,23 @@ class Reading {
     const mask = new Uint8Array(model.n);
     for (const s of targets) mask[s] = 1;
     const work = pathImportance(model, mask, path);
+    let step = work.next();
+    while (!step.done) step = work.next();
+    return step.value;
+  }
+
+  matchesOf(text, letters, words) {
+    // which words a pattern over single letters matches, or why it is none; for programs that drive the page
+    const language = new Language(letters.length);
+    try {
+      const node = new PatternReader(language, (name) => (letters.includes(name) && name ? [letters.indexOf(name)] : null), this.data.templates).read(text);
+      return words.map((word) => language.matches(node, word));
+    } catch (error) { return error.message; }
+  }
+
+  patternBounds(text) {
+    const { language, lettersOf } = stateLanguage(this);
+    const work = patternImportance(this.model, this.targetMask, this.data.initial, language, new PatternReader(language, lettersOf, this.data.templates).read(text));
     let step = work.next();
     while (!step.done) step = work.next();
     return step.value;
@@ -229,6 +255,11 @@ class Reading {
 
   link(state) {
     return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.select(state, true); } }, bdi(this.title(state)));
+  }
+
+  trailLink(kind, i, text) {
+    // draws a way or a segment in the picture
+    return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.follow(kind, i); } }, bdi(text));
   }
 
   stopLink(k) { return element("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); this.selectStop(k, true); } }, bdi(this.stopName(k))); }

@@ -1,7 +1,9 @@
 // The activities of a process map: how they are called, coloured and told.
 
+const COUNTED = ["change", "contrast", "success", "cases"]; // colours that show what was counted in the cases
+
 const COLOURS = {
-  contrast: "Good cases against bad", success: "Success after it", cases: "How many cases", kind: "Kind of step",
+  change: "What changed", contrast: "Good cases against bad", success: "Success after it", cases: "How many cases", kind: "Kind of step",
   upper: "Importance, at most", lower: "Importance, at least", width: "Importance, how open",
 };
 
@@ -14,6 +16,7 @@ function stopNote(page, k) {
   // the number that the colour shows
   const stop = page.data.map.stops[k];
   if (stop.role !== "activity") return counted(stop.cases, "case");
+  if (page.colour === "change" && stop.change) return `${shortPercent(stop.change.before ?? 0)} → ${shortPercent(stop.change.after ?? 0)}`;
   if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share)}`;
   if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
   const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
@@ -25,8 +28,12 @@ function stopLook(page, k) {
   const name = page.stopName(k);
   const says = { start: "every case starts here", good: "a good end", bad: "a bad end", end: "where cases end" }[stop.role];
   if (says) return { text: `${name}: ${says}, ${counted(stop.cases, "case")}`, classes: [stop.role], value: 0 };
-  const text = `${name}: ${counted(stop.cases, "case")}, ${stopNote(page, k)}`;
+  const text = `${name}: ${counted(stop.cases, "case")}, ${stopNote(page, k)}${stop.actor ? `, by ${stop.actor}` : ""}`;
   const defines = stop.defines_outcome ? ["defining"] : [];
+  if (page.colour === "change") {
+    const { before, after, real } = stop.change || {};
+    return { text, tone: !real ? "ramp" : after > before ? "for" : "against", value: real ? Math.min(1, 3 * Math.abs(after - before)) : 0, classes: defines };
+  }
   if (page.colour === "contrast") {
     if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
     const apart = stop.good_share - stop.bad_share;
@@ -57,9 +64,12 @@ function showStop(page, host, k) {
   host.replaceChildren(...[
     closer(page),
     element("h3", {}, bdi(page.stopName(k))),
-    element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}` : counted(stop.cases, "case")),
+    element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}${stop.actor ? `, by ${stop.actor}` : ""}` : counted(stop.cases, "case")),
+    ...changeRows(page, stop),
     ...contrastRows(page, stop),
+    ...decisionParts(page, k),
     ...stopImportance(page, k),
+    ...trailsThrough(page, k),
     out.length ? element("h4", {}, "Followed by") : null, out.length ? element("ul", { class: "steps" }, out) : null,
     into.length ? element("h4", {}, "Comes after") : null, into.length ? element("ul", { class: "steps" }, into) : null,
     ...stopCases(page, stop),
@@ -69,21 +79,39 @@ function showStop(page, host, k) {
 
 function contrastRows(page, stop) {
   if (stop.good_share == null) return [];
-  const row = (title, value, tone) => element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value)));
+  const row = (title, name, tone) => {
+    const value = stop[name];
+    return element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value), interval(stop, name)));
+  };
+  const drawn = Object.keys(stop.intervals || {}).length ? [element("p", { class: "muted" }, "In brackets: where 95 % of the shares lie when cases are drawn again.")] : [];
   if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
   return [
-    element("h4", {}, "How many have it"), row("Good cases", stop.good_share, "for"), row("Bad cases", stop.bad_share, "against"),
-    element("h4", {}, "How many end well"), row("With it", stop.success_after, "for"), row("Without it", stop.success_without, "against"),
+    element("h4", {}, "How many have it"), row("Good cases", "good_share", "for"), row("Bad cases", "bad_share", "against"),
+    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...drawn,
   ];
+}
+
+function changeRows(page, stop) {
+  if (!stop.change || stop.change.before == null || stop.change.after == null) return [];
+  const { before, after, low, high, real } = stop.change;
+  const row = (title, value) => element("div", { class: "row" }, element("span", { class: "muted" }, bdi(title)), bar(value, value), element("span", {}, percent(value)));
+  const signed = (x) => `${x > 0 ? "+" : ""}${(100 * x).toFixed(1)}`;
+  return [element("h4", {}, "Cases that have it"), row(page.sides[0].side, before), row(page.sides[1].side, after),
+    element("p", { class: "muted" }, real ? `${signed(after - before)} points (95 % interval ${signed(low)} to ${signed(high)}).` : "No more of a difference than chance would make.")];
 }
 
 function stopImportance(page, k) {
   const rows = [];
   for (const scope of page.scopeNames()) {
     const bounds = stopBounds(page, k, scope);
-    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds))));
+    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, span(...bounds), boundsInterval(page.data.map.stops[k], scope))));
   }
   return rows.length && page.data.map.stops[k].role === "activity" ? [element("h4", {}, "Importance, in the learned model"), scale(), ...rows] : [];
+}
+
+function boundsInterval(stop, scope) {
+  const [low, high] = ["lower", "upper"].map((side) => stop.intervals && stop.intervals[`${scope}_${side}`]);
+  return low && high ? element("small", {}, ` (${number(low[0])} to ${number(high[1])})`) : null;
 }
 
 function stopCases(page, stop) {
@@ -98,8 +126,20 @@ function statesBehind(page, stop) {
     element("ul", { class: "steps" }, shown.slice(0, 30).map((s) => element("li", {}, page.link(s), element("span", { class: "muted" }, ` ${page.boundsText(s)}`))), shown.length > 30 ? element("li", { class: "muted" }, `and ${shown.length - 30} more`) : null))];
 }
 
+function changeRanking(page) {
+  // of two logs: what changed most
+  const moved = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.change && stop.change.difference != null && !stop.defines_outcome)
+    .sort((a, b) => b.stop.change.real - a.stop.change.real || Math.abs(b.stop.change.difference) - Math.abs(a.stop.change.difference)).slice(0, 8);
+  return [
+    element("h3", {}, "Cases that have a step"), element("p", { class: "muted" }, "What changed by more than chance would make is coloured."),
+    element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", page.sides[0].side, page.sides[1].side].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, bdi(shorten(t, 18)))))),
+      element("tbody", {}, moved.map(({ stop, k }) => element("tr", { class: !stop.change.real ? null : stop.change.difference > 0 ? "against" : "for" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.change.before)), element("td", { class: "num" }, percent(stop.change.after)))))),
+  ];
+}
+
 function stopRanking(page) {
   // what stands beside the picture before anything is clicked
+  if (page.sides.length > 1) return changeRanking(page);
   const ranked = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.good_share != null && !stop.defines_outcome)
     .sort((a, b) => Math.abs(b.stop.good_share - b.stop.bad_share) - Math.abs(a.stop.good_share - a.stop.bad_share)).slice(0, 8);
   if (!ranked.length) return null;

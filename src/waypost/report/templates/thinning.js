@@ -35,6 +35,26 @@ function through(keys, arrows, kept) {
   return [...shown, ...made];
 }
 
+function projected(courses, kept, start) {
+  // what comes next among the kept stops, counted over the courses [cases, example, ...stops] of all cases: how often,
+  // and how often directly; most frequent first
+  const found = new Map();
+  for (const course of courses) {
+    let [source, direct] = [start, true];
+    for (let i = 2; i < course.length; i++) {
+      const target = course[i];
+      if (!kept.has(target)) { direct = false; continue; }
+      const key = source * 1e6 + target;
+      let arrow = found.get(key);
+      if (!arrow) found.set(key, arrow = { s: source, t: target, count: 0, direct: 0 });
+      arrow.count += course[0];
+      if (direct) arrow.direct += course[0];
+      [source, direct] = [target, true];
+    }
+  }
+  return [...found.values()].sort((a, b) => b.count - a.count || a.s - b.s || a.t - b.t);
+}
+
 function mainArrows(arrows, share) {
   // the arrows that carry `share` of all that happens, and those that keep every stop on a way from start to end:
   // for each stop its most frequent arrow in and its most frequent arrow out; `arrows` are sorted, most frequent first
@@ -61,6 +81,24 @@ function thinned(keys, arrows, { count, share, always = [] }) {
   const kept = new Set([...keys.slice(0, count), ...always]);
   const ways = through(keys, arrows, kept);
   return { kept, arrows: [...mainArrows(ways.filter((a) => !a.hidden), share), ...ways.filter((a) => a.hidden)] };
+}
+
+function walkShown(path, arrows) {
+  // the arrows "s t" that a walk takes where it is drawn: from each step to the next, or by as few arrows as lead there
+  const after = new Map();
+  for (const { s, t } of arrows) after.set(s, [...(after.get(s) || []), t]);
+  const found = new Set();
+  for (let i = 0; i + 1 < path.length; i++) {
+    const [start, end] = [path[i], path[i + 1]];
+    if ((after.get(start) || []).includes(end)) { found.add(`${start} ${end}`); continue; }
+    const from = new Map([[start, null]]);
+    const queue = [start];
+    for (let here = queue.shift(); here != null && !from.has(end); here = queue.shift()) {
+      for (const next of after.get(here) || []) if (!from.has(next)) { from.set(next, here); queue.push(next); }
+    }
+    if (start !== end) for (let here = end; from.get(here) != null; here = from.get(here)) found.add(`${from.get(here)} ${here}`);
+  }
+  return found;
 }
 
 function most(n, fits) {

@@ -65,11 +65,11 @@ function segments(host, options, chosen, choose) {
 }
 
 function percent(x) {
-  if (x === 0 || x === 1) return `${100 * x} %`;
-  const text = (100 * x).toFixed(x < .1 || x > .9 ? 1 : 0);
-  if (Number(text) === 0) return "less than 0.1 %";
-  if (Number(text) === 100) return "more than 99.9 %";
-  return `${text.replace(/\.0$/, "")} %`;
+  // as `waypost.report.wording.percent` writes it
+  const text = number(x);
+  if (text.startsWith("<")) return "less than 0.1 %";
+  if (text.startsWith(">")) return "more than 99.9 %";
+  return `${(100 * Number(text)).toFixed(1).replace(/\.0$/, "")} %`;
 }
 
 function duration(seconds) {

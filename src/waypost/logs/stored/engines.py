@@ -1,0 +1,225 @@
+"""Where a stored log lives, and what each engine says in words of its own.
+
+Everything between the source and the variants is one relational expression (Ibis) for all engines. Left to the engine
+are the order in which a table's rows lie, instants as whole numbers, and how a table is kept for the next step.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import uuid
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from waypost.errors import LogError, require
+
+SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
+MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
+USUAL_MEMORY = "2GB"
+_CREDENTIALS = re.compile(r"//[^/@\s]*@")
+
+Table = Any  # an Ibis table expression
+Column = Any  # an Ibis column expression
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """A database that a log lives in, or is put into."""
+
+    name: str
+    con: Any  # the Ibis backend
+    row: str  # SQL: the position of a row in its table
+    micros: str  # SQL: an instant `{}` as microseconds since 1970
+    text: str  # SQL: a value `{}` as text
+    quote: str = '"'
+
+    def quoted(self, name: str) -> str:
+        """Name of a column or table in SQL."""
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+    def view(self, query: str) -> Table:
+        """Give the rows of an SQL query."""
+        return self._asked(lambda: self.con.sql(query))
+
+    def fetch(self, expression: Any) -> Any:
+        """Give an expression's rows, as a pyarrow table."""
+        return self._asked(lambda: self.con.to_pyarrow(expression))
+
+    def row_of(self, table: Table) -> tuple[Any, ...]:
+        """Give the only row of a table."""
+        return tuple(column[0].as_py() for column in self.fetch(table).columns)
+
+    def raw(self, statement: str) -> None:
+        """Run an SQL statement."""
+        cursor = self._asked(lambda: self.con.raw_sql(statement))
+        if self.name == "postgres":
+            cursor.close()
+
+    def keep(self, table: Table) -> Table:
+        """Compute a table and keep it for whatever comes next."""
+        name = f"waypost_{uuid.uuid4().hex[:12]}"
+        query = self.con.compile(table)
+        if self.name == "spark":  # which has no temporary tables
+            self._asked(lambda: self._session.sql(query).localCheckpoint().createOrReplaceTempView(name))
+        else:
+            temporary = "TEMPORARY " if self.name == "postgres" else ""
+            self.raw(f"CREATE {temporary}TABLE {name} AS {query}")
+        return self.con.table(name)
+
+    def put(self, columns: Any) -> Table:
+        """Give the engine a table of pyarrow, or a frame that speaks Arrow."""
+        name = f"waypost_{uuid.uuid4().hex[:12]}"
+        if self.name == "spark":
+            self._asked(lambda: self._session.createDataFrame(columns).createOrReplaceTempView(name))
+        elif self.name == "duckdb":
+            self.con.con.register(f"{name}_given", columns)
+            self.raw(f"CREATE TABLE {name} AS SELECT * FROM {name}_given")
+            self.con.con.unregister(f"{name}_given")
+        else:
+            return self._asked(lambda: self.con.create_table(name, columns, temp=True))
+        return self.con.table(name)
+
+    @property
+    def _session(self) -> Any:
+        return self.con._session  # noqa: SLF001  Ibis keeps Spark's session to itself
+
+    def ordered(self, table: Table, by: str, order: Sequence[str], columns: Sequence[str]) -> Table:
+        """Lists of each column, one per value of `by`, in an order that is total; no value is missing."""
+        if self.name == "postgres":
+            lists = {c: table[c].collect(order_by=[table[o] for o in order]) for c in columns}
+            return table.group_by(by).agg(**lists)
+        import ibis
+
+        both = [*order, *(c for c in columns if c not in order)]
+        found = table.group_by(by).agg(rows=ibis.struct({c: table[c] for c in both}).collect())
+        found = found.select(by, rows=found["rows"].sort())
+        return found.select(by, **{c: found["rows"].map(lambda row, c=c: row[c]) for c in columns})
+
+    def words(self, table: Table, by: str, order: str, letter: str) -> Table:
+        """(by, word) text of the letters of each group, in order."""
+        found = self.ordered(table, by, [order], [letter])
+        return found.select(by, word=found[letter].join(""))
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # between Ibis and the engines' own libraries
+                return ask()
+        except Exception as error:
+            raise LogError(f"{self.name} does not answer as hoped: {without_credentials(error)}") from None
+
+
+def without_credentials(error: object) -> str:
+    """First line of what an engine said, without users and passwords.
+
+    >>> without_credentials("cannot reach postgres://me:secret@host/db now")
+    'cannot reach postgres://...@host/db now'
+    """
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    told = _CREDENTIALS.sub("//...@", lines[0])
+    return re.sub(r"password=\S+", "password=...", told)[:300]
+
+
+def is_stored(source: str) -> bool:
+    """Whether a source is the address of a table in a database.
+
+    >>> is_stored("duckdb:///events.db#applications"), is_stored("log.csv")
+    (True, False)
+    """
+    return source.partition("://")[0] in SCHEMES and "://" in source
+
+
+def shown(source: str) -> str:
+    """Address of a table as it may be shown: without user and password.
+
+    >>> shown("postgres://me:secret@host:5432/db#events")
+    'postgres://host:5432/db#events'
+    """
+    return _CREDENTIALS.sub("//", source)
+
+
+def table_of(source: str) -> tuple[Engine, str]:
+    """Engine of an address, and the table's name as its SQL writes it."""
+    parts = urlsplit(source)
+    if not parts.fragment:
+        raise LogError(f"say which table: {shown(source)}#TABLE")
+    names = unquote(parts.fragment).split(".")
+    if parts.scheme == "duckdb":
+        path = unquote(parts.netloc + parts.path)
+        path = path[1:] if not Path(path).exists() and Path(path[1:]).exists() else path
+        if not Path(path).is_file():
+            raise LogError(f"there is no DuckDB file {path!r}")
+        engine = duckdb()
+        engine.raw(f"ATTACH {literal(path)} AS source (READ_ONLY)")
+        return engine, ".".join(["source", *map(engine.quoted, names)])
+    engine = spark(parts.netloc) if parts.scheme == "spark" else postgres(source.partition("#")[0])
+    return engine, ".".join(map(engine.quoted, names))
+
+
+def fetched(source: str) -> Any:
+    """Fetch a table by its address as a pandas DataFrame, its rows in the order in which they lie."""
+    engine, table = table_of(source)
+    rows = engine.view(f"SELECT t.*, {engine.row} AS wp_r FROM {table} AS t")
+    return engine.fetch(rows.order_by("wp_r").drop("wp_r")).to_pandas()
+
+
+def duckdb() -> Engine:
+    """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is."""
+    ibis = require("ibis", "engines", "a log that is larger than memory, or in Parquet or a database")
+    require("duckdb", "engines", "a log that is larger than memory, or in Parquet or a database")
+    folder = tempfile.mkdtemp(prefix="waypost-")
+    con = ibis.duckdb.connect(os.path.join(folder, "log.duckdb"))  # noqa: PTH118
+    con.raw_sql("SET TimeZone='UTC'")
+    con.raw_sql(f"SET memory_limit={literal(os.environ.get(MEMORY, USUAL_MEMORY))}")
+    con.raw_sql(f"SET temp_directory={literal(folder)}")
+    engine = Engine("duckdb", con, "rowid", "epoch_us({}::TIMESTAMPTZ)", "{}::VARCHAR")
+    weakref.finalize(engine, _close, con, folder)
+    return engine
+
+
+def _close(con: Any, folder: str) -> None:
+    con.disconnect()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def postgres(url: str) -> Engine:
+    """PostgreSQL at an address; what the address leaves open (a password, say) comes from libpq's own places."""
+    ibis = require("ibis", "engines", "a log in PostgreSQL")
+    require("psycopg", "engines", "a log in PostgreSQL")
+    try:
+        con = ibis.connect(url)
+    except Exception as error:
+        raise LogError(f"{shown(url)} cannot be reached: {without_credentials(error)}") from None
+    for setting in ("max_parallel_workers_per_gather = 0", "synchronize_seqscans = off", "timezone = 'UTC'"):
+        con.raw_sql(f"SET {setting}").close()  # rows come in the order in which they lie
+    micros = "(EXTRACT(EPOCH FROM {}::timestamptz) * 1000000)::bigint"
+    engine = Engine("postgres", con, "row_number() OVER ()", micros, "{}::text")
+    weakref.finalize(engine, con.disconnect)
+    return engine
+
+
+def spark(master: str) -> Engine:
+    """Spark, by its own session: ``spark://local#table``, or the address of a master."""
+    ibis = require("ibis", "engines", "a log in Spark")
+    session_of = require("pyspark.sql", "engines", "a log in Spark").SparkSession
+    session = session_of.getActiveSession()
+    if session is None:
+        address = "local[*]" if master in ("", "local") else f"spark://{master}"
+        session = session_of.builder.master(address).appName("waypost").getOrCreate()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    con = ibis.pyspark.connect(session)
+    micros = "unix_micros(CAST({} AS TIMESTAMP))"
+    return Engine("spark", con, "monotonically_increasing_id()", micros, "CAST({} AS STRING)", "`")
+
+
+def literal(text: str) -> str:
+    """Text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,158 @@
+"""From a table of events to a stored log: columns found, cases put in order, alike cases grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from waypost.errors import LogError
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
+from waypost.logs.stored.engines import Engine, Table, duckdb, literal, shown, table_of
+from waypost.logs.stored.log import NO_TIME, StoredLog, letter, number_of
+from waypost.logs.table import chosen_columns, reading_note
+
+
+def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
+    """Log of a table by its address, ``duckdb:///events.db#applications``."""
+    engine, table = table_of(source)
+    return load(engine, table, mapping, shown(source))
+
+
+def parquet_log(path: Path, mapping: Mapping[str, str | None]) -> StoredLog:
+    """Log of a Parquet file, read in place by DuckDB."""
+    engine = duckdb()
+    table = f"(SELECT *, file_row_number AS rowid FROM read_parquet({literal(str(path))}, file_row_number=true))"
+    return load(engine, table, mapping, path.name)
+
+
+def csv_log(path: Path, delimiter: str, mapping: Mapping[str, str | None]) -> StoredLog:
+    """Log of a CSV file in UTF-8 with ISO 8601 times, read once into DuckDB."""
+    engine = duckdb()
+    options = f"all_varchar=true, header=true, delim={literal(delimiter)}, quote='\"', escape='\"', nullstr=''"
+    engine.raw(f"CREATE TABLE events AS SELECT * FROM read_csv({literal(str(path))}, {options})")
+    return load(engine, "events", mapping, path.name)
+
+
+def frame_log(frame: Any, mapping: Mapping[str, str | None], where: str) -> StoredLog:
+    """Log of a frame of pandas, polars or pyarrow, in DuckDB."""
+    import pyarrow as pa
+
+    if hasattr(frame, "to_arrow"):
+        frame = frame.to_arrow()
+    elif not isinstance(frame, pa.Table):
+        frame = pa.Table.from_pandas(frame, preserve_index=False)
+    engine = duckdb()
+    return load(engine, engine.put(frame).get_name(), mapping, where)
+
+
+def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: str) -> StoredLog:
+    """Log of a table of an engine, named in its SQL."""
+    columns = tuple(c for c in engine.view(f"SELECT * FROM {table} AS t").columns if c != "rowid")
+    chosen = chosen_columns(columns, mapping, where)
+    source = engine.view(_query(engine, table, chosen))
+    _check(engine, source, where)
+    notes = reading_note(chosen)
+    source, gaps = _timed(engine, source, timed=TIME in chosen)
+    if gaps:
+        notes = (*notes, f"{gaps} cases have events without a time and keep the order of the source")
+    if TIME not in chosen:
+        notes = (*notes, "no times: events keep the order of the source")
+    kinds, lists = _cases(engine, source)
+    disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
+    if disordered:
+        notes = (*notes, f"{disordered} cases were put in order of time")
+    cases, groups, rows = _grouped(engine, kinds, lists)
+    known = {column: column for column in columns} | chosen
+    return StoredLog(engine, source, cases, groups, rows, known, TIME in chosen and not gaps, notes)
+
+
+def _query(engine: Engine, table: str, chosen: Mapping[str, str]) -> str:
+    """SQL of the source with our own columns beside it: everything that differs from engine to engine."""
+    name = {standard: f"t.{engine.quoted(column)}" for standard, column in chosen.items()}
+    own = {
+        "wp_case": engine.text.format(name[CASE]),
+        "wp_activity": engine.text.format(name[ACTIVITY]),
+        "wp_lifecycle": f"COALESCE({engine.text.format(name[LIFECYCLE])}, '')" if LIFECYCLE in name else "''",
+        "wp_instant": engine.micros.format(name[TIME]) if TIME in name else "CAST(0 AS BIGINT)",
+        "wp_r": engine.row,
+    }
+    return f"SELECT t.*, {', '.join(f'{sql} AS {column}' for column, sql in own.items())} FROM {table} AS t"
+
+
+def _check(engine: Engine, source: Table, where: str) -> None:
+    for column, what in (("wp_case", "case"), ("wp_activity", "activity")):
+        lacking = source[column].isnull()
+        missing, row = engine.row_of(source.agg(n=lacking.sum(), row=source.wp_r.min(where=lacking)))
+        if missing is None:
+            raise LogError(f"{where} has no rows")
+        if missing:
+            raise LogError(f"{where}, row {row + 1}: no {what} ({missing} rows in all are without)")
+
+
+def _timed(engine: Engine, source: Table, *, timed: bool) -> tuple[Table, int]:
+    """Source with `wp_us` to order by: no time at all for cases that lack one somewhere; and how many these are."""
+    import ibis
+
+    lacking = source.wp_instant.isnull()
+    gaps = int(_one(engine, source.agg(n=source.wp_case.nunique(where=lacking)))) if timed else 0
+    if not gaps:
+        return source.mutate(wp_us=source.wp_instant), 0
+    odd = engine.keep(source.filter(lacking).select(wp_odd=source.wp_case).distinct())
+    joined = source.left_join(odd, source.wp_case == odd.wp_odd)
+    order = ibis.ifelse(joined.wp_odd.isnull(), joined.wp_instant, ibis.literal(0, "int64"))
+    return joined.mutate(wp_us=order, wp_instant=ibis.coalesce(joined.wp_instant, NO_TIME)).drop("wp_odd"), gaps
+
+
+def _cases(engine: Engine, source: Table) -> tuple[list[tuple[str, str]], Table]:
+    """Kinds of events, and (wp_case, letters, times, rows) each case in order, a letter for each kind."""
+    import pyarrow as pa
+
+    found = engine.fetch(source.group_by("wp_activity", "wp_lifecycle").agg(n=source.count()))
+    kinds = sorted(zip(found["wp_activity"].to_pylist(), found["wp_lifecycle"].to_pylist(), strict=True))
+    names, transitions = (list(part) for part in zip(*kinds, strict=True))
+    letters = [letter(k) for k in range(len(kinds))]
+    known = engine.put(pa.table({"wp_activity": names, "wp_lifecycle": transitions, "wp_letter": letters}))
+    spelled = source.join(known, ["wp_activity", "wp_lifecycle"])
+    spelled = spelled.select("wp_case", "wp_us", "wp_r", "wp_letter", "wp_instant")
+    return kinds, engine.keep(
+        engine.ordered(spelled, "wp_case", ["wp_us", "wp_r"], ["wp_letter", "wp_instant", "wp_r"])
+    )
+
+
+def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tuple[Table, Table, Table]:
+    """Cases with their groups, groups, and the events of the groups."""
+    import ibis
+    import pyarrow as pa
+
+    spelled = lists.select(name="wp_case", word=lists.wp_letter.join(""), us="wp_instant", begun=_least(lists.wp_r))
+    numbered = engine.keep(spelled.mutate(k=ibis.row_number().over(order_by=spelled.begun)))
+    found = numbered.group_by("word").agg(n=numbered.count(), met=numbered.k.min())
+    fetched = engine.fetch(found.order_by("met"))
+    words = fetched["word"].to_pylist()
+    group = np.arange(len(words))
+    groups = engine.put(
+        pa.table({"g": group, "word": words, "n": fetched["n"].cast("int64"), "met": fetched["met"].cast("int64")})
+    )
+    spelled_out = number_of(words)
+    length = np.array([len(word) for word in spelled_out])
+    flat = np.array([k for word in spelled_out for k in word])
+    place = np.arange(len(flat)) - np.repeat(np.cumsum(length) - length, length)
+    names, transitions = (np.array(part, object) for part in zip(*kinds, strict=True))
+    columns = {"g": np.repeat(group, length), "pos": place, "at": place.astype(np.int32), "activity": names[flat]}
+    if any(transitions):
+        columns["lifecycle"] = transitions[flat]
+    rows = engine.put(pa.table({name: pa.array(values) for name, values in columns.items()}))
+    cases = engine.keep(numbered.join(groups, "word").select("k", "name", "g", "us"))
+    return cases, groups.drop("word"), rows
+
+
+def _least(lists: Any) -> Any:
+    """Least number of a list."""
+    return lists.sort()[0]
+
+
+def _one(engine: Engine, table: Table) -> Any:
+    return engine.row_of(table)[0] or 0

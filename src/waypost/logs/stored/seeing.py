@@ -1,0 +1,162 @@
+"""A stored log, seen as its variants: the only tables that leave the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from waypost.logs.log import POSITIVE
+from waypost.logs.stored.engines import Column, Table
+from waypost.logs.stored.log import StoredLog, letter, number_of
+from waypost.logs.variants import EXAMPLES, Clock, Decided, Kind, Variants, Waiting, packed
+
+SECOND = 1_000_000
+
+
+def see(log: StoredLog) -> Variants:
+    """Variants of a stored log, with what its clock says."""
+    import pyarrow as pa
+
+    rows = _complete(log)
+    kinds = sorted(log.values(rows.select("activity", "base", "decides").distinct()))
+    names, base, decides = (list(part) for part in zip(*kinds, strict=True))
+    letters = [letter(k) for k in range(len(kinds))]
+    known = log.engine.put(pa.table({"activity": names, "base": base, "decides": decides, "letter": letters}))
+    words = log.engine.words(rows.join(known, ["activity", "base", "decides"]), "g", "pos", "letter")
+    ended = rows.group_by("g").agg(outcome=rows.outcome.max())
+    groups = log.engine.keep(words.join(ended, "g").join(log.groups, "g"))
+    found = groups.group_by("word", "outcome").agg(n=groups.n.sum(), met=groups.met.min())
+    variants = sorted(log.values(found.select("met", "word", "outcome", "n")))
+    kind, first = packed(number_of([word for _, word, _, _ in variants]))
+    examples = _examples(log, groups)
+    told = [examples[word, outcome] for _, word, outcome, _ in variants]
+    has_outcome = "outcome" in log.rows.columns
+    return Variants(
+        kinds=tuple(Kind(*each) for each in kinds),
+        kind=kind,
+        first=first,
+        count=np.array([n for *_, n in variants], np.int64),
+        outcomes=tuple(outcome for _, _, outcome, _ in variants) if has_outcome else None,
+        examples=tuple(tuple(name for _, name in cases) for cases in told),
+        met=tuple(np.array([k for k, _ in cases], np.int64) for cases in told),
+        clock=_clock(log, rows),
+        decided=_decided(log, rows) if has_outcome else {},
+    )
+
+
+def _complete(log: StoredLog) -> Table:
+    """Rows with all columns that make a kind of event, empty where the log has none of them."""
+    import ibis
+
+    rows = log.rows
+    blank = {name: ibis.literal("") for name in ("decides", "outcome") if name not in rows.columns}
+    if "base" not in rows.columns:
+        blank["base"] = rows.activity
+    return log.engine.keep(rows.mutate(**blank).select("g", "pos", "at", "activity", "base", "decides", "outcome"))
+
+
+def _examples(log: StoredLog, groups: Table) -> dict[tuple[str, str], list[tuple[int, str]]]:
+    """First cases of each variant, in order: number and name."""
+    import ibis
+
+    cases = log.cases.select("k", "name", "g").join(groups.select("g", "word", "outcome"), "g")
+    order = ibis.window(group_by=[cases.word, cases.outcome], order_by=cases.k)
+    ranked = cases.select("k", "name", "word", "outcome", rank=ibis.row_number().over(order))
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    first = ranked.filter(ranked["rank"] < EXAMPLES).select("k", "name", "word", "outcome")
+    for k, name, word, outcome in sorted(log.values(first)):
+        found.setdefault((word, outcome), []).append((k, name))
+    return found
+
+
+def _timed(log: StoredLog, rows: Table) -> bool:
+    if log.timed:
+        return True
+    from waypost.errors import LogError
+
+    try:
+        log.check_times("waiting")
+    except LogError:
+        return False
+    return bool(rows.columns)
+
+
+def _clock(log: StoredLog, rows: Table) -> Clock:
+    """Waiting times by activity and outcome, and from each activity to the next.
+
+    Which event goes before which is a matter of the group; only the difference of two times is taken for every case.
+    """
+    import ibis
+
+    if not _timed(log, rows):
+        return Clock()
+    within = ibis.window(group_by=rows.g, order_by=rows.pos)
+    steps = rows.mutate(
+        before=rows["at"].lag().over(within),
+        after=rows["at"].lead().over(within),
+        previous=rows.activity.lag().over(within),
+        good=rows.outcome == POSITIVE,
+    )
+    gaps = log.engine.keep(steps).join(log.cases, "g")
+    gaps = gaps.select(
+        "activity",
+        "good",
+        "previous",
+        waited=_seconds(gaps.us[gaps["at"]] - gaps.us[gaps.before]),
+        waits=_seconds(gaps.us[gaps.after] - gaps.us[gaps["at"]]),
+    )
+    gaps = log.engine.keep(gaps)
+    spread = gaps.group_by("activity", "good").agg(
+        before=gaps.waited.quantile(0.5),
+        before_90=gaps.waited.quantile(0.9),
+        after=gaps.waits.quantile(0.5),
+        after_90=gaps.waits.quantile(0.9),
+    )
+    waiting = {(name, good): Waiting(*map(_known, each)) for name, good, *each in log.values(spread)}
+    nothing = Waiting(*[float("nan")] * 4)
+    waiting |= {(name, good): nothing for name in log.activities() for good in (True, False)} | waiting
+    later = gaps.filter(gaps.previous.notnull())
+    medians = later.group_by("previous", "activity").agg(gap=later.waited.quantile(0.5))
+    return Clock(waiting, {(a, b): gap for a, b, gap in log.values(medians)})
+
+
+def _seconds(micros: Column) -> Column:
+    return micros.cast("float64") / SECOND
+
+
+def _known(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
+    """Count the cases in which an activity comes late, and those that an event decided."""
+    import ibis
+
+    group = ibis.window(group_by=rows.g)
+    speaks = rows.decides != ""
+    against = speaks & ((rows.decides == POSITIVE) != (rows.outcome == POSITIVE))
+    rows = rows.mutate(
+        new=rows.pos == rows.pos.min().over(ibis.window(group_by=[rows.g, rows.activity])),
+        revoked=rows.pos.max(where=against).over(group),
+        speaks=speaks & ~against,
+    )
+    rows = rows.mutate(
+        decided=rows.pos.min(where=rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))).over(group),
+        closed=rows.pos.max(where=rows.new).over(group),
+    )
+    rows = rows.mutate(moment=ibis.coalesce(rows.decided, rows.closed))
+    rows = rows.mutate(moment_at=rows["at"].max(where=rows.pos == rows.moment).over(group))
+    first = log.engine.keep(rows.filter(rows.new))
+    if _timed(log, rows):
+        joined = first.join(log.cases, "g")
+        soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.moment_at]
+        n: Column = ibis.literal(1, "int64")
+    else:
+        joined = first.join(log.groups, "g")
+        soon = ibis.literal(False)
+        n = joined.n
+    late = (joined.pos >= joined.moment) | soon
+    counted = joined.select("activity", late=late.ifelse(n, 0), by_event=joined.decided.notnull().ifelse(n, 0))
+    found = counted.group_by("activity").agg(late=counted.late.sum(), by_event=counted.by_event.sum())
+    return {name: Decided(int(late), int(by_event)) for name, late, by_event in log.values(found)}

@@ -1,0 +1,98 @@
+"""States, groups and what is forbidden, said in PRISM's own language on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from waypost.cli import cli
+from waypost.errors import WaypostError
+from waypost.formats import write_mdp
+from waypost.importance import group_importance
+from waypost.model import MDP
+
+WALK = MDP.from_dict(
+    {
+        "x=0, y=0": {"up": {"x=1, y=0": "1/2", "x=0, y=1": "1/2"}, "down": "x=0, y=1"},
+        "x=1, y=0": {"go": {"x=2, y=0": "1/3", "x=0, y=0": "2/3"}, "leave": "x=0, y=1"},
+        "x=0, y=1": {"go": {"x=2, y=0": "1/4", "x=3, y=1": "3/4"}, "wait": {"x=1, y=1": "1/2", "x=3, y=1": "1/2"}},
+        "x=1, y=1": {"go": "x=2, y=0"},
+        "x=2, y=0": {},
+        "x=3, y=1": {},
+    },
+    initial="x=0, y=0",
+    labels={"won": ["x=2, y=0"], "high": ["x=0, y=1", "x=1, y=1", "x=3, y=1"]},
+)
+
+
+@pytest.fixture
+def model(tmp_path):
+    write_mdp(WALK, tmp_path / "walk.drn")
+    return str(tmp_path / "walk.drn")
+
+
+def ran(*words):
+    done = CliRunner().invoke(cli, [*words], catch_exceptions=True)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout
+
+
+def answer(*words):
+    return json.loads(ran("explain", *words, "--format", "json"))
+
+
+@pytest.mark.parametrize("scope", ["all", "optimal"])
+@pytest.mark.parametrize("text", ["high", "y=1", "x>=1 & x<2", '"high" & x<3', "mod(x, 2)=1"])
+def test_a_label_or_an_expression_is_asked_about_as_a_set(model, scope, text):
+    """Law: the bounds are those of passing any of its states."""
+    found = answer(model, "--target", "won", "--state", text, "--scope", scope, "--exact")
+    assert found["states"] == []
+    (group,) = found["groups"]
+    expected = group_importance(WALK, target="won", scope=scope, groups={"it": text}, exact=True)["it"]
+    assert (group[scope]["lower"], group[scope]["upper"]) == tuple(map(str, expected))
+    assert group["states"] == int(WALK.where(text).sum())
+
+
+def test_full_names_and_expressions_for_one_state_are_states(model):
+    found = answer(model, "--target", "won", "--state", "x=1, y=0", "--state", "x=1 & y=1", "-s", "y=1 & x=0")
+    assert [state["name"] for state in found["states"]] == ["x=1, y=0", "x=1, y=1", "x=0, y=1"]
+    assert "groups" not in found
+
+
+def test_groups_come_beside_every_state_and_in_every_shape(model):
+    words = ["explain", model, "--target", "won", "--group", "middle=x=1"]
+    found = json.loads(ran(*words, "--format", "json"))
+    assert len(found["states"]) == 6
+    assert [group["name"] for group in found["groups"]] == ["middle"]
+    assert "middle (any of 2 states)" in " ".join(ran(*words, "--format", "text").split())
+    assert ran(*words, "--format", "csv").splitlines()[1].startswith("middle,,optional,0.0,")
+    assert "middle" in ran(*words)
+
+
+def test_a_group_without_a_name_or_an_expression_is_refused(model):
+    for text in ("x>1", "=x", "far="):
+        with pytest.raises(WaypostError, match="NAME=EXPRESSION"):
+            answer(model, "--target", "won", "--group", text)
+    with pytest.raises(WaypostError, match="holds in no state"):
+        answer(model, "--target", "won", "--group", "nothing=x>7")
+
+
+def test_what_is_forbidden_is_said_in_the_same_language(model):
+    """Law: an expression forbids its states, and ``EXPR/ACTION`` the action in every one of them."""
+    named = answer(model, "--target", "won", "--without", "x=1, y=0")
+    assert answer(model, "--target", "won", "--without", "x=1 & y=0") == named
+    choices = answer(model, "--target", "won", "--without", "x=1, y=0/go", "--without", "x=0, y=1/go")
+    assert answer(model, "--target", "won", "--without", "x<2 & x+y=1/go") == choices
+    assert choices != named
+    with pytest.raises(WaypostError, match="no action 'fly' in state"):
+        answer(model, "--target", "won", "--without", "x=1/fly")
+
+
+def test_patterns_name_steps_by_expressions(model):
+    found = json.loads(ran("pattern", model, '... "y=1" ...', "--target", "won", "--scope", "all", "--json"))
+    asked = answer(model, "--target", "won", "--state", "y=1", "--scope", "all")["groups"][0]
+    assert np.allclose([found["all"]["lower"], found["all"]["upper"]], [asked["all"]["lower"], asked["all"]["upper"]])

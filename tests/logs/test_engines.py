@@ -1,0 +1,130 @@
+"""The same recipe in DuckDB, PostgreSQL and Spark, each a real one started here: equal variants tables."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from small_logs import everyday, told
+from waypost.errors import LogError
+from waypost.logs import EventLog, Recipe, Step, open_log, read_log
+
+pytest.importorskip("ibis")
+
+RECIPE = Recipe(
+    steps=(
+        Step("keep_lifecycle", {}),
+        Step("merge_repeats", {}),
+        Step("rename_by_gap", {"names": "help", "days": 0.005, "late": "late help", "soon": "soon help"}),
+        Step("drop_events", {"names": "call", "in_cases_with": "pay"}),
+        Step("set_outcome", {"positive": "pay", "within": "2 hours"}),
+    )
+)
+SECRET = "not-for-anybody"  # noqa: S105  of a server that lives as long as these tests
+
+
+def programs() -> Path | None:
+    """Where Debian keeps PostgreSQL's server."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    return found[-1].parent if found else None
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """Address of a PostgreSQL server of our own, on loopback, gone afterwards."""
+    binaries = programs()
+    if binaries is None:
+        pytest.skip("PostgreSQL's server is not installed (Debian: apt-get install postgresql)")
+    pytest.importorskip("psycopg")
+    folder = Path(tempfile.mkdtemp(prefix="waypost-postgres-"))
+    who = {"user": "nobody"} if os.getuid() == 0 else {}  # PostgreSQL refuses to be root
+    if who:
+        os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "password").write_text(SECRET)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **who}
+    where = ["-D", str(folder / "data")]
+    login = ["-U", "me", "--pwfile", str(folder / "password"), "--auth=scram-sha-256", "--no-sync", "-E", "UTF8"]
+    subprocess.run([binaries / "initdb", *where, *login], check=True, **quiet)
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    server = [binaries / "pg_ctl", *where, "-w", "-o", options]
+    subprocess.run([*server, "-l", str(folder / "log"), "start"], check=True, **quiet)
+    try:
+        yield f"postgres://me:{SECRET}@127.0.0.1:{port}/postgres"
+    finally:
+        subprocess.run([*server, "-m", "immediate", "stop"], check=True, **quiet)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[str]:
+    """Address of a Spark of our own, in this machine's Java."""
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed (pip install waypost[spark])")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs a Java (Debian: apt-get install default-jre-headless)")
+    builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    quiet = {"spark.sql.shuffle.partitions": "1", "spark.driver.host": "127.0.0.1", "spark.log.level": "OFF"}
+    for key, value in {**quiet, "spark.driver.bindAddress": "127.0.0.1"}.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    yield "spark://local"
+    session.stop()
+
+
+def expected() -> EventLog:
+    return RECIPE(read_log(everyday()))
+
+
+def same(log) -> None:
+    """Notes, variants with counts, outcomes, examples and waiting times are those of the log in memory."""
+    log, memory = RECIPE(log), expected()
+    assert log.notes == memory.notes
+    (found, (_, waits)), (wanted, (clock, _)) = told(log.seen), told(memory.seen)
+    assert found == wanted
+    assert waits == clock
+
+
+def test_duckdb_gives_the_variants_of_the_log_in_memory():
+    same(open_log(everyday(), engine="duckdb"))
+
+
+def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
+    """A table as analysts have it, with a password in the address that no message repeats."""
+    import psycopg
+
+    with psycopg.connect(postgres) as con, con.cursor() as cursor:
+        kinds = '"case" text, activity text, "timestamp" timestamptz, lifecycle text, channel text'
+        cursor.execute(f"CREATE TABLE events ({kinds})")
+        with cursor.copy("COPY events FROM STDIN") as rows:
+            for row in everyday().itertuples(index=False):
+                rows.write_row(row)
+    same(open_log(f"{postgres}#events"))
+    with pytest.raises(LogError) as error:
+        open_log(f"{postgres}#nothing")
+    assert SECRET not in str(error.value)
+    with pytest.raises(LogError) as error:
+        open_log(postgres.replace(SECRET, "wrong-one") + "#events")
+    assert "wrong-one" not in str(error.value)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_spark_gives_the_variants_of_the_log_in_memory(spark, tmp_path):
+    """A table in Spark's own session."""
+    from pyspark.sql import SparkSession
+
+    everyday().to_parquet(tmp_path / "events.parquet", coerce_timestamps="us")
+    session = SparkSession.getActiveSession()
+    assert session is not None
+    session.read.parquet(str(tmp_path / "events.parquet")).createOrReplaceTempView("events")
+    same(open_log(f"{spark}#events"))

@@ -1,0 +1,169 @@
+"""A log that stays in an engine: the same steps, notes, variants, model and words as in memory."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from small_logs import everyday, table, told
+from waypost.errors import LogError
+from waypost.learn import prepare
+from waypost.logs import Recipe, Step, contrast, open_log, process_map, read_log, segments
+from waypost.logs.actors import actors_of_column
+from waypost.logs.stored import StoredLog
+from waypost.logs.stored.engines import shown, without_credentials
+
+pytest.importorskip("ibis")
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 5),  # case
+        st.sampled_from(["ask", "call", "pay", "go", "Call"]),
+        st.one_of(st.none(), st.integers(0, 3 * 24 * 60)) | st.integers(0, 3 * 24 * 60),  # minutes
+        st.sampled_from(["start", "COMPLETE", "complete", ""]),
+        st.sampled_from(["web", "shop", ""]),
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+def agree(frame: pd.DataFrame, steps: list[Step]) -> None:
+    """Both ways in give the same, or the same error."""
+    answers = []
+    for engine in ("memory", "duckdb"):
+        try:
+            log = Recipe(steps=tuple(steps))(open_log(frame, engine=engine))
+        except LogError as error:
+            answers.append(str(error).partition(" (its columns are")[0])  # an engine keeps its own columns apart
+            continue
+        answers.append((log.notes, *told(log.seen)[0], told(log.seen)[1][engine == "duckdb"]))
+    assert answers[0] == answers[1]
+
+
+QUIET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@QUIET
+@given(ROWS, st.booleans())
+def test_a_log_read_by_an_engine_is_the_log_read_in_memory(rows, times):
+    """Order of cases and events, ties, gaps in time, notes, variants, waiting times."""
+    agree(table(rows, times=times), [])
+
+
+STEPS = [
+    Step("keep_events", {"names": ["ask", "call", "pay"]}),
+    Step("drop_events", {"names": "*all", "unless": "call", "in_cases_with": "pay"}),
+    Step("rename_events", {"names": {"ask": "call"}}),
+    Step("keep_lifecycle", {}),
+    Step("merge_repeats", {}),
+    Step("number_events", {"names": "call", "first": 1}),
+    Step("keep_cases", {"having": "ask", "lacking": "go"}),
+    Step("keep_cases", {"attribute": "channel", "values": "web"}),
+    Step("keep_periods", {"periods": [{"from": "1970-01-01T06:00:00"}, {"until": "1970-01-02"}]}),
+    Step("keep_variants", {"at_least": 2}),
+    Step("cut_cases", {"after": "pay"}),
+    Step("cut_cases", {"after": "pay", "missing": "keep"}),
+    Step("rename_by_gap", {"names": "call", "days": 0.5, "late": "late call", "soon": "soon call"}),
+    Step("pair_lifecycle", {}),
+    Step("classify_durations", {"classes": {"SHORT": 3600.0, "LONG": float("inf")}}),
+    Step("attribute_as_event", {"attribute": "channel"}),
+    Step("attribute_as_event", {"attribute": "channel", "first": False}),
+    Step("set_outcome", {"positive": "pay"}),
+    Step("set_outcome", {"positive": "pay", "negative": "go", "others": "drop"}),
+    Step("set_outcome", {"positive": "pay", "negative": "go"}),
+    Step("set_outcome", {"positive": "pay", "last": True}),
+    Step("set_outcome", {"positive": "pay", "within": "8 hours"}),
+    Step("set_outcome", {"positive": "WEB", "attribute": "channel"}),
+]
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(ROWS, st.lists(st.sampled_from(STEPS), min_size=1, max_size=3))
+def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):
+    """Any few steps, one after another: the same log, the same notes, or the same error."""
+    agree(table(rows), steps)
+
+
+RECIPE = Recipe(steps=(Step("merge_repeats", {}), Step("set_outcome", {"positive": "pay"})))
+
+
+def test_models_are_the_same_by_every_way_in(tmp_path):
+    """CSV, Parquet, a DuckDB file, pandas: equal notes, models, fits, contrasts, maps and segments."""
+    import duckdb
+
+    frame = everyday()
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    with duckdb.connect(tmp_path / "events.db") as con:
+        con.execute("CREATE TABLE applications AS SELECT * FROM frame")
+    expected = prepare(read_log(frame), RECIPE, actors=None)
+    model = expected.learn_fitting()
+    for source in ("log.csv", "log.parquet", "duckdb"):
+        address = f"duckdb:///{tmp_path}/events.db#applications" if source == "duckdb" else tmp_path / source
+        log = open_log(address, engine="duckdb")
+        assert isinstance(log, StoredLog)
+        found = prepare(log, RECIPE)
+        assert found.notes == expected.notes
+        learned = found.learn_fitting()
+        assert learned.mdp.states == model.mdp.states
+        assert learned.mdp.counts.tolist() == model.mdp.counts.tolist()
+        assert (learned.eps, learned.held_out, learned.fit.worst) == (model.eps, model.held_out, model.fit.worst)
+        assert process_map(found.log) == process_map(expected.log)
+        assert [c.name for c in contrast(found.log).activities] == [c.name for c in contrast(expected.log).activities]
+        assert [(s.name, s.cases, s.good) for s in segments(found.log, "channel").segments] == [
+            (s.name, s.cases, s.good) for s in segments(expected.log, "channel").segments
+        ]
+        by_channel = actors_of_column(found.log, "channel", frozenset({"web"}))
+        assert by_channel == actors_of_column(expected.log, "channel", frozenset({"web"}))
+
+
+def test_a_large_csv_file_goes_to_the_engine_by_itself(tmp_path, monkeypatch):
+    """What is large is not read into memory; what is odd about it is told as for a small one."""
+    monkeypatch.setattr("waypost.logs.read.LARGE_FILE", 10)
+    everyday().to_csv(tmp_path / "log.csv", index=False)
+    assert isinstance(open_log(tmp_path / "log.csv"), StoredLog)
+    (tmp_path / "odd.csv").write_text("case,activity,time\n1,ask,2020-01-01\n1,pay,soon\n")
+    with pytest.raises(LogError, match=r"has 'soon' in row 2, which is no timestamp"):
+        open_log(tmp_path / "odd.csv")
+
+
+def test_passwords_are_never_told():
+    """Neither an address that is shown nor an error of an engine has one in it."""
+    assert shown("postgres://me:se%40cret@host/db#events") == "postgres://host/db#events"
+    with pytest.raises(LogError) as told_error:
+        open_log("postgres://me:topsecret@127.0.0.1:9/db#events")
+    assert "topsecret" not in str(told_error.value)
+    assert "topsecret" not in without_credentials("dsn postgres://me:topsecret@h/d and password=topsecret x")
+
+
+def test_a_table_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(LogError, match="there is no DuckDB file"):
+        open_log(f"duckdb:///{tmp_path}/none.db#events")
+    with pytest.raises(LogError, match="say which table"):
+        open_log("duckdb:///events.db")
+
+
+def test_numbers_of_a_mixture_are_fetched_and_nothing_else():
+    """Classes of a Gaussian mixture are the same in an engine."""
+    rows = [
+        (k, "call", 60 * k + add, life, "")
+        for k in range(30)
+        for add, life in ((0, "start"), (5 if k % 2 else 50, "complete"))
+    ]
+    agree(table(rows), [Step("pair_lifecycle", {}), Step("classify_durations", {"mixture": 2})])
+
+
+def test_temporary_tables_are_gone_with_the_log():
+    """The file that DuckDB works in is removed with the last log that needs it."""
+    import gc
+    from pathlib import Path
+
+    log = open_log(everyday(), engine="duckdb")
+    place = Path(log.engine.con.raw_sql("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL").fetchall()[0][0])
+    assert place.exists()
+    del log
+    gc.collect()
+    assert not place.parent.exists()

@@ -1,0 +1,177 @@
+"""Work shared out over processes and a real Dask cluster on loopback: the same bits, and nothing done twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from waypost import state_importance
+from waypost.cases import case
+from waypost.errors import PlaceError
+from waypost.learn import prepare
+from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
+from waypost.paper.encodings import Limits
+from waypost.paper.studies.running import Settings, run
+from waypost.paper.studies.studies import Study
+from waypost.processes.places import fingerprint, spread_out, working
+from waypost.uncertainty import bootstrap
+
+HERE = "slow_jobs"  # a module beside these tests
+
+
+class Cluster:
+    """A scheduler and two workers of our own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        start = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
+        self.scheduler = self._run("scheduler", *start)
+        self.workers = [self.worker() for _ in range(2)]
+
+    def worker(self) -> subprocess.Popen[bytes]:
+        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
+        return self._run("worker", self.address, *options, "--local-directory", str(self.folder))
+
+    def _run(self, what: str, *options: str) -> subprocess.Popen[bytes]:
+        path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+        return subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_" + what, *options],
+            env={**os.environ, "PYTHONPATH": path},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=self.folder,
+        )
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    pytest.importorskip("distributed")
+    with tempfile.TemporaryDirectory() as folder:
+        started = Cluster(Path(folder))
+        yield started
+        started.close()
+
+
+def test_answers_come_in_order_and_from_a_file_the_second_time(tmp_path):
+    """A file to resume from: each job is done once, whatever was torn off in between."""
+    given = {"add": 1, "slow": 0, "count": str(tmp_path / "count")}
+    kept = tmp_path / "kept"
+    with working(workers=1, resume=kept):
+        first = spread_out(HERE, "squares", given, range(5))
+    assert first == [(n + 1) ** 2 / 3 for n in range(5)]
+    lines = kept.read_text().splitlines()
+    kept.write_text("\n".join([*lines[:3], lines[3][:-7]]))
+    with working(workers=1, resume=kept):
+        assert spread_out(HERE, "squares", given, range(5)) == first
+    assert (tmp_path / "count").read_text().split() == ["0", "1", "2", "3", "4", "3", "4"]
+    assert {json.loads(line)["job"] for line in kept.read_text().splitlines() if line.endswith("}")} == set(range(5))
+
+
+def test_other_work_has_another_fingerprint():
+    """What is computed is told by its content, not by where it lies in memory."""
+    model = case("gridworld")
+    again = case("gridworld")
+    assert fingerprint(model) == fingerprint(again)
+    assert fingerprint(np.zeros(2)) != fingerprint(np.zeros(3))
+    assert fingerprint({"a": frozenset("xyz")}) == fingerprint({"a": frozenset("zyx")})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sweep_and_a_bootstrap_on_a_cluster_are_those_of_one_machine_bit_by_bit(cluster):
+    """A real scheduler and two workers on loopback."""
+    model = case("gridworld")
+    here = {scope: state_importance(model, target="goal", scope=scope) for scope in ("all", "optimal")}
+    log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
+    traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
+    how = {"target": "pay", "resamples": 6, "seed": 1, "match": "label"}
+    drawn = bootstrap(traces, **how, workers=1)
+    with working(cluster=cluster.address):
+        for scope, wanted in here.items():
+            found = state_importance(model, target="goal", scope=scope)
+            assert found.lower.tobytes() == wanted.lower.tobytes()
+            assert found.upper.tobytes() == wanted.upper.tobytes()
+        again = bootstrap(traces, **how)
+    assert all(again[scope].lower.tobytes() == drawn[scope].lower.tobytes() for scope in drawn)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_measurements_on_a_cluster_are_those_of_one_machine(cluster, tmp_path):
+    """`reproduce`: what solvers claim, what is exact and the verdicts; only times are each machine's own."""
+    pytest.importorskip("highspy")
+    study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
+    settings = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted", sample=2)
+
+    def told(folder: Path) -> list[tuple[object, ...]]:
+        records = run(study, settings, folder).records
+        return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+
+    here = told(tmp_path / "here")
+    with working(cluster=cluster.address):
+        assert told(tmp_path / "there") == here
+    assert here
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_costs_what_it_was_doing(cluster, tmp_path):
+    """kill -9 in the middle: all answers, equal ones."""
+    count = tmp_path / "count"
+    given = {"add": 0, "slow": 0.2, "count": str(count)}
+    told: list[int] = []
+
+    def kill(done: int) -> None:
+        told.append(done)
+        if done == 3:
+            cluster.workers[0].send_signal(signal.SIGKILL)
+
+    with working(cluster=cluster.address):
+        found = spread_out(HERE, "squares", given, range(20), told=kill)
+    assert found == [n**2 / 3 for n in range(20)]
+    assert told == sorted(told)
+    assert len(count.read_text().split()) <= 20 + 12  # not everything again
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_dies_loses_nothing_that_was_known(cluster, tmp_path):
+    """kill -9 in the middle, then resumed here: only what was not known is computed."""
+    kept, count = tmp_path / "kept", tmp_path / "count"
+    given = {"add": 0, "slow": 0.2, "count": str(count)}
+
+    def kill(done: int) -> None:
+        if done == 5:
+            cluster.scheduler.send_signal(signal.SIGKILL)
+
+    with working(cluster=cluster.address, resume=kept), pytest.raises(PlaceError, match="is gone with"):
+        spread_out(HERE, "squares", given, range(20), told=kill)
+    cluster.close()  # its workers go on for a while
+    known = len(kept.read_text().splitlines())
+    assert known >= 5
+    count.write_text("")
+    with working(workers=1, resume=kept):
+        assert spread_out(HERE, "squares", given, range(20)) == [n**2 / 3 for n in range(20)]
+    assert len(count.read_text().split()) == 20 - known
+
+
+def test_a_cluster_that_is_not_there_is_told(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("waypost.processes.places.PATIENCE", 1.0)
+    with working(cluster="tcp://127.0.0.1:9"), pytest.raises(PlaceError, match="no Dask scheduler answers at"):
+        spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))

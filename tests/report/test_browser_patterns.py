@@ -1,0 +1,96 @@
+"""Patterns typed into the page: its matcher and its numbers against the library's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.report.conftest import random_paths
+
+from waypost.cases import loan
+from waypost.errors import PatternError
+from waypost.importance import explain
+from waypost.model import MDP
+from waypost.patterns import parse, pattern_importance
+from waypost.patterns.declare import PAIRED
+from waypost.patterns.language import automaton_of
+from waypost.report import render_html
+from waypost.solve import reachability
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+TYPED = [
+    "... A ...", "A B", "... A B ...", "A .{2,} ...", "(A | B)* D",
+    "not(... A ...)", "... A ... & ... B ...", "!A* B ...",
+    "... A{2,3} ...", "A? B? C? D?", ". . .", "...", "(A B)* ...", "... (A | (B C)){1,2} D", '"A" ... "B"', "A{0,} !A*",
+    "not(A not(B ...))", "(... A ...) & not(... B ...)", "... !(A | B) ...", "A ... D | B ... C",
+]  # fmt: skip
+TEMPLATED = [
+    *(f"{name}(A, B)" for name in PAIRED), "init(A)", "existence(A)", "existence(A, 2)", "absence(B)", "absence(B, 3)",
+    "exactly(A, 2)", "response(A, B) & not(init(C))",
+]  # fmt: skip
+WRONG = ["A |", "(A", "A)", "A{2", "A{3,2}", "!(A B)", "respons(A, B)", "response(A)", '"A', "A & ", "Z", "{2}", ""]
+
+
+def test_patterns_match_in_the_page_what_they_match_in_the_library(browser, loan_page):
+    """The same words in the same patterns, templates included; what one refuses the other refuses."""
+    rng = np.random.default_rng(5)
+    words = [[int(k) for k in rng.integers(0, 4, size=int(rng.integers(0, 9)))] for _ in range(250)]
+    browser.open(loan_page)
+    matched = browser.run(
+        "return arguments[0].map((text) => waypost.matchesOf(text, 'ABCD', arguments[1]))", [*TYPED, *TEMPLATED], words
+    )
+    for text, found in zip([*TYPED, *TEMPLATED], matched, strict=True):
+        automaton = automaton_of(parse(text), lambda test: frozenset(["ABCD".index(test.name)]), 4)
+        assert found == [bool(automaton.accepts(word)) for word in words], text
+    for text in WRONG:
+        with pytest.raises((PatternError, KeyError, ValueError)):
+            automaton_of(parse(text), lambda test: frozenset(["ABCD".index(test.name)]), 4)
+        assert isinstance(browser.run("return waypost.matchesOf(arguments[0], 'ABCD', [[0]])", text), str), text
+
+
+def _reaches(mdp: MDP) -> bool:
+    return bool(reachability(mdp, target="goal", optimum="max")[mdp.initial] > 0)
+
+
+def test_the_importance_of_a_typed_pattern_is_the_librarys(browser):
+    """Bounds over all strategies, on the paper's example and on random models with loops and dead ends."""
+    models = [(loan(), "Granted"), *((mdp, "goal") for mdp, _ in random_paths(3, 14) if _reaches(mdp))]
+    assert len(models) > 8
+    for mdp, target in models:
+        browser.open(render_html(explain(mdp, target=target)))
+        names = [s for s in mdp.states if s != target][:4]
+        a, b = (f'"{names[k]}"' for k in (1, 2))
+        for text in (
+            f"... {a} ...",
+            f"... {a} ... {b} ...",
+            f"... {a} {b} ...",
+            f"not(... {a} ...)",
+            f"response({a}, {b})",
+        ):
+            found = browser.run("return waypost.patternBounds(arguments[0])", text)
+            known = pattern_importance(mdp, pattern=text, target=target, scope="all")
+            assert found["lower"] == pytest.approx([known.lower] * 2, abs=1e-7), text
+            assert found["upper"] == pytest.approx([known.upper] * 2, abs=1e-7), text
+
+
+def test_a_pattern_is_typed_or_clicked_together_and_counted_over_the_cases(told, loan_log):
+    told.press("#path-mode")
+    told.driver.find_element("css selector", "#pattern-text").send_keys('... "Ask for papers" ... "Accept offer" ...')
+    names = [stop.name for stop in loan_log.log.process_map.stops]
+    order = (names.index("Ask for papers"), names.index("Accept offer"))
+    cases = sum(
+        course.count
+        for course in loan_log.log.process_map.courses
+        if all(k in course.stops for k in order)
+        and course.stops.index(order[0]) < max(k for k, s in enumerate(course.stops) if s == order[1])
+    )
+    assert f"{cases:,} cases match" in told.text("#pattern-count")
+    told.run("document.querySelector('#pattern-text').value = ''; waypost.builder.box.text = ''")
+    told.run(
+        "document.querySelector(arguments[0]).dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+        f'.node[data-stop="{order[1]}"]',
+    )
+    assert told.run("return waypost.builder.box.text") == '... "Accept offer" ...'
+    told.driver.find_element("css selector", "#pattern-text").send_keys(" (")
+    assert "In this pattern a step is missing at the end." in told.text("#pattern-answer")

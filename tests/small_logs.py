@@ -1,0 +1,48 @@
+"""Small logs, and everything that is said about one as plain data: for comparing ways in."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pandas as pd
+import pytest
+
+from waypost.logs.variants import Variants
+
+MINUTE = 60
+
+
+def table(rows, *, times=True) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["case", "activity", "timestamp", "lifecycle", "channel"])
+    frame["case"] = frame["case"].map("case {}".format)
+    frame["timestamp"] = pd.to_datetime(frame["timestamp"] * MINUTE, unit="s", utc=True)
+    return frame if times else frame.drop(columns="timestamp")
+
+
+def told(seen: Variants):
+    """Everything that variants say, in plain data; what is not a number is no number's equal."""
+    clock = {
+        key: [None if isnan(v) else pytest.approx(v, rel=1e-12) for v in vars(waiting).values()]
+        for key, waiting in seen.clock.waiting.items()
+    }
+    plain = {key: [None if isnan(v) else v for v in vars(w).values()] for key, w in seen.clock.waiting.items()}
+    return (
+        seen.sequences(),
+        seen.count.tolist(),
+        seen.outcomes,
+        seen.examples,
+        list(seen.activities.items()),
+        seen.example_cases(),
+        dict(seen.decided) if seen.outcomes else {},
+        {key: pytest.approx(gap, rel=1e-12) for key, gap in seen.clock.gaps.items()},
+    ), (clock, plain)
+
+
+def everyday() -> pd.DataFrame:
+    rows = []
+    for case in range(60):
+        good, minute = case % 3 == 0, 100 * case
+        names = ["ask", "call", *(["call"] if case % 2 else []), *(["help", "pay"] if good else ["go"])]
+        for n, name in enumerate(names):
+            rows.append((case, name, minute + 7 * n + case % 5, "complete", ["web", "shop"][case % 2]))
+    return table(rows)
