@@ -60,6 +60,7 @@ class Rows(NamedTuple):
     base: Ints  # (k,) rows of a strategy that reaches t with positive probability from everywhere
     start: int  # position of the start in K, or -1
     rounding: float  # relative error of all these numbers, at most
+    visits: float  # to K, at most, whatever the strategy; infinity where there is no bound at first sight
     pattern: Pattern  # for cutting out the states of K
 
 
@@ -134,9 +135,16 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             base=np.searchsorted(free, reach.max.choice[kept]),
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
             rounding=rounding,
+            visits=_visits(found[:, :-2]),
             pattern=full_pattern(len(kept)),
         ),
     )
+
+
+def _visits(to_kept: Floats) -> float:
+    """Expected visits to K, at most: every row may lead on to it, with the greatest probability that one does."""
+    again = float(to_kept.sum(axis=1).max(initial=0.0))
+    return 1 / (1 - again) if again < 1 - 1e-6 else np.inf
 
 
 def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats, float] | None:

@@ -86,8 +86,8 @@ def settle(first, pointer, members, rewards, earned, doubt) -> int:  # type: ign
             settle_single(block[0], rewards, earned)
         elif not _settle_several(block, rewards, earned, place, doubt.strain):
             return k
-        bounded = raise_strain(block, rewards, earned, doubt.worth, doubt.strain)
-        doubt.suspect[k] = not (bounded and harmless(block, rewards, earned, doubt.strain))
+        bounded = raise_strain(block, rewards, earned, doubt.worth, doubt.strain, 1.0)
+        doubt.suspect[k] = not (bounded and harmless(block, rewards, earned, doubt.strain, 1.0))
         if doubt.suspect[k]:  # it is looked after; what leads there is judged by itself
             doubt.strain[block] = 0.0
     return len(pointer) - 1
@@ -185,7 +185,8 @@ def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -
     factors = blank(pattern, rewards.data)
     patience = PATIENCE + len(block) // 10
     tolerance = _COARSE
-    for _ in range(MOST_ROUNDS):
+    most = MOST_ROUNDS if relaxing else 60 + len(block)  # what is all rounding may go round in circles
+    for _ in range(most):
         if relaxing:
             passes, change = relax(block, rewards, earned, place, tolerance, patience)
             patience -= passes

@@ -26,15 +26,17 @@ from waypost.graph.compiled import kernel
 EPS = 2.220446049250313e-16
 HARMLESS = 5e-11  # the share of what is at stake by which a best strategy may be missed
 CLEAR = 1e-10  # a choice that is worse by this share is worse
+WITHOUT_RATIO = 8.0  # where no ratio is asked for, as many times that: nothing was judged a little above it
 EQUAL = 1e-13  # and by which worths may differ for rounding
 RAISES = 40  # passes in which strains may rise
 
 
 @kernel
-def raise_strain(block, rewards, earned, worth, strain) -> bool:  # type: ignore[no-untyped-def]
+def raise_strain(block, rewards, earned, worth, strain, slack) -> bool:  # type: ignore[no-untyped-def]
     """Raise strains until no choice of a component asks for more; False if they still rise after some passes.
 
-    `worth` is that of every terminal state, and of every component that was here before.
+    `worth` is that of every terminal state, and of every component that was here before; `slack` as many times `CLEAR`
+    is clear.
     """
     for x in block:
         worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
@@ -50,7 +52,7 @@ def raise_strain(block, rewards, earned, worth, strain) -> bool:  # type: ignore
         raised = False
         for i in range(len(block)):
             x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
-            if earned.choice[x] >= -1 and _raised(x, rewards, earned, worth, strain):
+            if earned.choice[x] >= -1 and _raised(x, rewards, earned, worth, strain, slack):
                 raised = True
         if not raised:
             return True
@@ -78,7 +80,7 @@ def _levelled(x, rewards, earned, worth):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _raised(x, rewards, earned, worth, strain):  # type: ignore[no-untyped-def]
+def _raised(x, rewards, earned, worth, strain, slack):  # type: ignore[no-untyped-def]
     """Raise the strain of a state to what its choices ask for, and a little more; whether that was needed."""
     stake = rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x]
     asked = 0.0
@@ -109,7 +111,7 @@ def _raised(x, rewards, earned, worth, strain):  # type: ignore[no-untyped-def]
             continue
         if c == earned.choice[x]:
             better = abs(better)
-        elif better < -CLEAR * size:
+        elif better < -slack * CLEAR * size:
             continue
         rounding = (high - low + 6) * size
         asked = max(asked, onward + rounding + max(better, 0.0) / EPS)
@@ -137,10 +139,10 @@ def own_strain(x, rewards, earned) -> float:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def harmless(block, rewards, earned, strain) -> bool:  # type: ignore[no-untyped-def]
+def harmless(block, rewards, earned, strain, slack) -> bool:  # type: ignore[no-untyped-def]
     """Whether the strain of every state is a small share of what is at stake."""
     for x in block:
         stake = rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x]
-        if EPS * strain[x] > HARMLESS * stake:
+        if EPS * strain[x] > slack * HARMLESS * stake:
             return False
     return True

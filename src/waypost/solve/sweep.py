@@ -30,7 +30,7 @@ from waypost.solve.conditional import ABOVE
 from waypost.solve.elimination import Elimination, Floats, Sparse
 from waypost.solve.gth import Chain, blank, eliminate, substitute
 from waypost.solve.reachability import Reach
-from waypost.solve.strain import CLEAR, HARMLESS, RAISES
+from waypost.solve.strain import CLEAR, HARMLESS, RAISES, WITHOUT_RATIO
 
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WIDTH = 16  # right-hand sides solved side by side
@@ -257,15 +257,22 @@ def _optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows)
         _weigh(pay_via, pay_around, first, leads, ends, removed, rows, met, worth)
         if _improved(choice, pay_via, pay_around, removed, may_stop, rows, met, worth):
             continue
-        left = _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, factors, met, worth)
-        if kind == MOST_AROUND:
-            return best_via, best_around, left <= HARMLESS * around
-        if kind in (MOST_VIA, LEAST_VIA):
-            certain = left <= HARMLESS * via
-        else:
-            certain = pay_via * via + pay_around * around + left <= 0.0
-        return best_via, best_around, certain and best_via > 0.0  # the graph says that it is not 0: it was too small
+        left = 4.0 * rows.rounding * rows.visits * worth[1].max()  # stakes are sums of these
+        if not _enough(kind, left, pay_via, pay_around, via, around):
+            left = _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, factors, met, worth)
+        certain = _enough(kind, left, pay_via, pay_around, via, around)
+        return best_via, best_around, certain and (best_via > 0.0 or kind == MOST_AROUND)  # else it was too small
     return best_via, best_around, False
+
+
+@kernel
+def _enough(kind, left, pay_via, pay_around, via, around):  # type: ignore[no-untyped-def]
+    """Whether what another strategy may be worth more does not matter; `via` and `around` are those of this one."""
+    if kind == MOST_AROUND:
+        return left <= WITHOUT_RATIO * HARMLESS * around
+    if kind in (MOST_VIA, LEAST_VIA):
+        return left <= WITHOUT_RATIO * HARMLESS * via
+    return pay_via * via + pay_around * around + left <= 0.0
 
 
 @kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from waypost.graph.compiled import kernel
 from waypost.solve.optimiser import Payoff, Rewards
-from waypost.solve.strain import EPS, HARMLESS, harmless, own_strain, raise_strain
+from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, harmless, own_strain, raise_strain
 
 
 @kernel
@@ -22,6 +22,7 @@ def vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, ba
         weights[0, w], weights[1, w], 0.0, 0.0,
     )  # fmt: skip
     worth = weights[0, w] * earned.gain - weights[1, w] * earned.loss
+    slack = 1.0 if course.kind < 2 else WITHOUT_RATIO
     strain = np.zeros(len(stops))
     column = np.zeros(len(pattern.order))
     for k in range(len(pattern.blocks) - 1):
@@ -30,13 +31,15 @@ def vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, ba
         block = pattern.walk[low:high]
         if high - low > 1:
             _add_up(w, low, high, pattern, rewards, earned, ahead, back, rows, column, strain)
-        if not raise_strain(block, rewards, earned, worth, strain) or not harmless(block, rewards, earned, strain):
+        if not raise_strain(block, rewards, earned, worth, strain, slack):
+            return False
+        if not harmless(block, rewards, earned, strain, slack):
             return False
     start = course.start
     if course.kind < 2:  # a ratio, judged a little above it
         return bool(worth[start] + EPS * strain[start] <= 0.0)
     if course.kind == 3:  # MOST_AROUND: what is missing counts
-        return bool(EPS * strain[start] <= HARMLESS * (course.most[start] - gain[start, w]))
+        return bool(EPS * strain[start] <= slack * HARMLESS * (course.most[start] - gain[start, w]))
     return True
 
 
