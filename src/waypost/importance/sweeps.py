@@ -23,7 +23,8 @@ from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
 from waypost.solve.elimination import Elimination
 from waypost.solve.lanes import side_by_side
-from waypost.solve.sweep import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA, sweep
+from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA
+from waypost.solve.sweep import sweep
 
 Floats = NDArray[np.float64]
 CHUNKS = 64  # that a sweep is shared out in

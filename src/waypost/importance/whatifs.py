@@ -24,7 +24,8 @@ from waypost.importance.results import Bounds, Number
 from waypost.model import MDP, SEEN, TARGET, Letters, Product, Strategy, Target, describe_target
 from waypost.solve.elimination import eliminate
 from waypost.solve.reachability import Reach
-from waypost.solve.sweep import MOST_AROUND, sweep
+from waypost.solve.remaining import MOST_AROUND
+from waypost.solve.sweep import sweep
 
 ONE_BY_ONE = 6  # so few states are not worth the preparation of a sweep
 
