@@ -203,9 +203,10 @@ def test_every_file_speaks_of_activities():
     excel = pd.read_excel(io.BytesIO(render_report(found, ".xlsx")))
     parquet = pd.read_parquet(io.BytesIO(render_report(found, ".parquet")))
     assert list(excel.activity) == list(parquet.activity) == list(found)
-    for ending in (".md", ".txt", ".html"):
+    asked = "What do good cases have that bad ones lack?"
+    for ending, title in ((".md", asked), (".txt", asked), (".html", "Good cases against bad")):
         text = str(render_report(found, ending))
-        assert "What do good cases have that bad ones lack?" in text
+        assert title in text
         assert "q1: " not in text
     assert b"<svg" in render_report(found, ".svg", picture="bars")
     assert b"help" in render_report(found, ".svg", picture="graph")

@@ -35,7 +35,7 @@ def on_product(strategy: Strategy) -> Strategy:
     >>> told = {"switch": ["Rework"], "before": chosen, "after": {**chosen, "Rework": "Quit"}}
     >>> found = on_product(Strategy.from_dict(loan(), told))
     >>> found, found.mdp.states[found.mdp.initial], found.to_dict()["Rework, memory=1"]
-    (Strategy(deterministic, memory=1, states=14), 's0, memory=0', {'Quit': 1.0})
+    (Strategy(deterministic, memory=1, states=12), 's0, memory=0', {'Quit': 1.0})
     """
     mdp = strategy.mdp
     if strategy.memory == 1 and strategy.toss is None:
@@ -91,7 +91,7 @@ def induced_mdp(strategy: Strategy) -> MDP:
     >>> from waypost.cases import loan
     >>> chain = induced_mdp(Strategy.from_dict(loan(), {"s0": "Consult", "Consultation": "Angry"}))
     >>> chain.states, chain.actions
-    (('s0', 'Consultation', 'Angry'), ('Consult', 'Angry', '(final)'))
+    (('s0', 'Consultation', 'Angry', 'Rejected'), ('Consult', 'Angry', 'Quit', '(final)'))
     """
     plain = on_product(strategy)
     mdp, taken = plain.mdp, plain.modes[0]
