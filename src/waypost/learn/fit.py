@@ -64,7 +64,7 @@ def fit(mdp: MDP, variants: Sequence[tuple[Trace, int]]) -> Fit:
     >>> from waypost.learn import learn_mdp
     >>> from waypost.logs import EVERY_EVENT_CHANCE, EventLog, io_traces
     >>> traces = io_traces(EventLog.from_sequences([["ask", "help"]] * 30 + [["ask"]] * 10), EVERY_EVENT_CHANCE)
-    >>> found = fit(learn_mdp(traces, eps=0), list(zip(traces.variants, traces.counts, strict=True)))
+    >>> found = fit(learn_mdp(traces, eps=0), [(traces[0], 30), (traces[-1], 10)])
     >>> found.worst, found.observed["help"].good_share
     (0.0, 0.75)
     """
