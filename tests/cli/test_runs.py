@@ -160,6 +160,10 @@ def test_decisions_add_up(run):
     assert "The decision with the most at stake is in Consultation" in run("decisions")
 
 
+def test_fractions_are_printed_as_such(run):
+    assert "is 0 to 98/953: 0 % to 10.3 %" in " ".join(run("pattern", "... Error ... Granted", "--exact").split())
+
+
 def test_runs_are_read_by_labels_where_these_name_the_states(run):
     """Nobody knows what loc=1 is; the labels that tools add name nothing."""
     moves = {"loc=0": {"a": "loc=1"}, "loc=1": {"b": "loc=2"}, "loc=2": {}}

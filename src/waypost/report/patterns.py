@@ -12,7 +12,7 @@ from rich.text import Text
 from waypost.patterns import FoundPatterns, PatternImportance, Telling
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.table import fitted_table
-from waypost.report.wording import count, number, percent, printable, share, span
+from waypost.report.wording import count, exactly, number, percent, printable, share, span
 
 _UNDER = {"all": "Under any strategy", "optimal": "Under a best strategy", "strategy": "Under the given strategy"}
 _WHATEVER = {
@@ -38,8 +38,8 @@ def pattern_words(answers: Sequence[PatternImportance], console: Console) -> Non
         bounds = answer.bounds
         console.print(
             Text(
-                f"{_UNDER[answer.scope]} its importance is {span(bounds)}: {share(bounds)} of the runs that reach "
-                f"{target} match it."
+                f"{_UNDER[answer.scope]} its importance is {span(bounds, exactly)}: {share(bounds)} of the runs that "
+                f"reach {target} match it."
             )
         )
     if first.matches in _WHATEVER:
