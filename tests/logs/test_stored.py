@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from small_logs import everyday, table, told
+from waypost import explain_log
 from waypost.errors import LogError
 from waypost.learn import prepare
 from waypost.logs import Recipe, Step, contrast, open_log, process_map, read_log, segments
@@ -88,6 +89,16 @@ def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):
 
 
 RECIPE = Recipe(steps=(Step("merge_repeats", {}), Step("set_outcome", {"positive": "pay"})))
+
+
+def test_a_stored_log_is_explained_in_one_call():
+    """As the same log in memory, also where events are called as outcomes are."""
+    rows = [(k, name) for k in range(60) for name in (["ask", "call", "positive"] if k % 3 else ["ask", "negative"])]
+    frame = pd.DataFrame(rows, columns=["case", "activity"]).assign(seen=1)
+    stored, here = (explain_log(open_log(frame, engine=e), positive="positive") for e in ("duckdb", "memory"))
+    assert stored.log.activities == here.log.activities
+    assert stored.log.notes == here.log.notes
+    assert {a.name for a in stored.log.defining} >= {"positive (event)", "negative (event)"}
 
 
 def test_models_are_the_same_by_every_way_in(tmp_path):

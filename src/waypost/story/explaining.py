@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -23,8 +22,9 @@ from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
-from waypost.logs import Actors, Contrast, Contrasts, Log, Recipe, Step, contrast, open_log, process_map
+from waypost.logs import Actors, Contrast, Contrasts, EventLog, Log, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
+from waypost.logs.stored import StoredLog
 from waypost.logs.traces import ENVIRONMENT, Traces, log_of_traces, steps_of, written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.story.graph import activity_graph
@@ -150,7 +150,7 @@ def _ready(
     if isinstance(source, Prepared):
         return source if eps is None else replace(source, eps=eps)
     steps = () if positive is None else (Step("set_outcome", {"positive": positive}),)
-    log = open_log(source) if isinstance(source, str | PathLike) or hasattr(source, "columns") else source
+    log = source if isinstance(source, EventLog | StoredLog) else open_log(source)
     return prepare(log, Recipe(steps=steps), actors=actors, eps=eps)
 
 
