@@ -73,7 +73,7 @@ def test_names_say_what_tells_states_apart_and_no_more(variables):
         return
     assert len(set(names)) == len(names)
     changing = {name: variable for name, variable in variables.items() if not variable.constant}
-    if changing and len(names) > 1 and "" not in written(changing):  # a state in which nothing else is defined needs a name
+    if changing and len(names) > 1 and "" not in written(changing):  # else a state would have no name
         assert not any(variable.constant for variable in names.shown.values())
 
 
