@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.metadata
 import inspect
+import pkgutil
 import subprocess
 import sys
 
@@ -86,6 +88,13 @@ def test_every_public_name_is_documented(name):
     documented = inspect.getdoc(getattr(waypost, name))
     assert documented
     assert not documented.startswith(f"{name}(")  # a dataclass without words of its own
+
+
+@pytest.mark.parametrize("name", sorted(set(waypost.__all__) - {"report"}))
+def test_no_public_name_is_also_a_module_where_it_lives(name):
+    """Whoever imports such a module first would get it in the place of the function."""
+    home = importlib.import_module(waypost._HOME.get(name, "waypost.importance"))
+    assert name not in {module.name for module in pkgutil.iter_modules(getattr(home, "__path__", ()))}
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -117,7 +117,7 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",
     "pattern_importance": "waypost.patterns",
-    "reachability": "waypost.solve",
+    "reachability": "waypost.solve.reachability",
     "read_log": "waypost.logs",
     "read_mdp": "waypost.formats",
     "read_strategy": "waypost.formats.strategies",

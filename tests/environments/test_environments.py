@@ -13,7 +13,7 @@ import pytest
 
 from waypost import explain, reachability, state_importance
 from waypost.environments import explore, from_gymnasium
-from waypost.environments.rollouts import count_mdp, rollout_frame, rollouts
+from waypost.environments.playing import count_mdp, rollout_frame, rollouts
 from waypost.errors import WaypostError
 from waypost.formats import from_tensor, read_mdp
 from waypost.formats.strategies import read_strategy

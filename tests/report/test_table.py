@@ -17,7 +17,7 @@ from waypost.report import print_table
 from waypost.report.intervals import print_intervals
 from waypost.report.table import fitted_table, table
 from waypost.report.wording import SCOPE_TITLES, cell, printable, span
-from waypost.uncertainty.bootstrap import Resampled
+from waypost.uncertainty.resampling import Resampled
 
 WIDTHS = (60, 80, 120)
 LONG = "Offer that was sent back once more " + "x" * 90

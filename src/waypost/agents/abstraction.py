@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
-from waypost.environments.rollouts import POSITIVE, Episode, Recording, Trace, count_mdp, rewarded
+from waypost.environments.playing import POSITIVE, Episode, Recording, Trace, count_mdp, rewarded
 from waypost.errors import ArgumentError, FormatError
 from waypost.importance import Question
 from waypost.learn import observed_strategy

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from waypost.errors import require
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
-from waypost.importance.decisions import expected_visits
+from waypost.importance.deciding import expected_visits
 from waypost.model import MDP, Strategy, Target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve import reachability
 

@@ -19,7 +19,7 @@ from waypost.cli.progress import interruptible
 from waypost.cli.source import Loaded, load, load_strategy, taken_options, tell
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
-from waypost.importance.decisions import best_strategy
+from waypost.importance.deciding import best_strategy
 from waypost.model import MDP, Strategy
 from waypost.patterns.letters import natural
 

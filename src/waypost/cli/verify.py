@@ -12,7 +12,7 @@ from waypost.cli.options import reading_options, target_option
 from waypost.cli.source import load, load_strategy, tell
 from waypost.errors import WaypostError
 from waypost.importance import Bounds, group_importance
-from waypost.importance.decisions import best_strategy
+from waypost.importance.deciding import best_strategy
 from waypost.model import MDP
 
 SAME = 1e-6  # how far two answers in floating point may be apart

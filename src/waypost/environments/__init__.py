@@ -2,7 +2,7 @@
 
 from waypost.environments.exploring import explore
 from waypost.environments.gymnasium import from_gymnasium
-from waypost.environments.rollouts import Episode, Recording, count_mdp, record, rollout_frame, rollouts
+from waypost.environments.playing import Episode, Recording, count_mdp, record, rollout_frame, rollouts
 
 __all__ = [
     "Episode",

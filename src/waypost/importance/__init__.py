@@ -8,7 +8,7 @@ from waypost.importance.asking import (
     state_importance,
 )
 from waypost.importance.choices import ChoiceImportance, choice_importance
-from waypost.importance.decisions import Decision, Decisions, decisions
+from waypost.importance.deciding import Decision, Decisions, decisions
 from waypost.importance.groups import states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses

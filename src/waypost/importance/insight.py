@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from waypost.importance.decisions import Decisions
+    from waypost.importance.deciding import Decisions
     from waypost.importance.whatifs import WhatIfs
 
 

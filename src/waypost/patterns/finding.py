@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from waypost.importance.decisions import best_strategy
+from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.patterns.importance import PatternImportance, pattern_importance

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.importance import PathImportance, path_importance
-from waypost.importance.decisions import best_strategy
+from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.patterns.language import automaton_of

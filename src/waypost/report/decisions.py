@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from waypost.importance.choices import ChoiceImportance
-from waypost.importance.decisions import Decision, Decisions
+from waypost.importance.deciding import Decision, Decisions
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.names import titles
 from waypost.report.table import fitted_table

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.importance.activities import ActivityScore, Story
-from waypost.importance.decisions import Decision, Decisions
+from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.logs.log import NEGATIVE, POSITIVE

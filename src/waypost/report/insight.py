@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from waypost.importance.decisions import Decision, Decisions
+from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP

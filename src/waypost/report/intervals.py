@@ -15,7 +15,7 @@ from waypost.errors import require
 from waypost.formats.writing import write_text
 from waypost.report.table import fitted_table
 from waypost.report.wording import SCOPE_TITLES, cell
-from waypost.uncertainty.bootstrap import Resampled
+from waypost.uncertainty.resampling import Resampled
 
 
 def print_intervals(

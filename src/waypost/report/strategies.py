@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from waypost.importance.decisions import Decision, Decisions
+from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.results import Explanation
 from waypost.report.findings import MOST, Finding, Name
 from waypost.report.insight import places, points

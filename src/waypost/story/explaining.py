@@ -30,7 +30,7 @@ from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.story.graph import activity_graph
 from waypost.story.insight import log_insight
 from waypost.story.performers import performers
-from waypost.uncertainty.bootstrap import Resampled, bootstrap
+from waypost.uncertainty.resampling import Resampled, bootstrap
 from waypost.uncertainty.shares import share_intervals
 from waypost.uncertainty.support import (
     Supported,

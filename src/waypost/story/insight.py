@@ -9,7 +9,7 @@ import numpy as np
 from waypost.errors import UndefinedImportanceError
 from waypost.importance import Explanation
 from waypost.importance.activities import ActivityScore
-from waypost.importance.decisions import Decisions, decisions
+from waypost.importance.deciding import Decisions, decisions
 from waypost.importance.insight import Block, Insight, Route, Segment
 from waypost.importance.question import Question
 from waypost.importance.whatifs import WhatIfs

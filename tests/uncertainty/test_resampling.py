@@ -9,7 +9,7 @@ from waypost.errors import LogError, WaypostError
 from waypost.learn import learn_mdp, prepare
 from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, EventLog, Recipe, Step
 from waypost.uncertainty import Resampled, bootstrap
-from waypost.uncertainty.bootstrap import access_histories, follow
+from waypost.uncertainty.resampling import access_histories, follow
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
 
