@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.attractor import attract, options_of, release
 from waypost.graph.compiled import in_parts, kernel
 from waypost.graph.quotient import quotient
 from waypost.graph.reach import confined, reachable, stay
@@ -127,11 +128,8 @@ def _around(  # type: ignore[no-untyped-def]
 ):
     """Let each state lose, see whether the start loses; if not, whether it still gets to the target."""
     n = len(target)
-    options = np.zeros(n, np.int64)  # choices of each state that lead to no loser
-    for c in range(len(choice_state)):
-        if enabled[c]:
-            options[choice_state[c]] += 1
-    losing = np.zeros(len(choice_state), np.int64)  # successors of each choice that lose
+    options = options_of(choice_state, enabled, n)
+    losing = np.zeros(len(choice_state), np.int64)
     lost = np.zeros(n, np.bool_)
     trail = np.empty(n, np.int64)
     seen = np.full(n, -1, np.int64)
@@ -143,22 +141,7 @@ def _around(  # type: ignore[no-untyped-def]
         s = states[k]
         lost[s] = True
         trail[0] = s
-        length = 1
-        at = 0
-        while at < length and not lost[start]:
-            y = trail[at]
-            at += 1
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c]:
-                    losing[c] += 1
-                    if losing[c] == 1:
-                        x = choice_state[c]
-                        options[x] -= 1
-                        if options[x] == 0 and not lost[x]:
-                            lost[x] = True
-                            trail[length] = x
-                            length += 1
+        length, at = attract(pointer, choices, choice_state, enabled, losing, options, lost, trail, 1, start)
         if not lost[start]:
             verdict[k] = 1
             holds = steps >= 0
@@ -176,16 +159,7 @@ def _around(  # type: ignore[no-untyped-def]
                     holds = True
             if holds:
                 verdict[k] = 2
-        for i in range(length):  # take it back
-            lost[trail[i]] = False
-        for i in range(at):
-            y = trail[i]
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c]:
-                    losing[c] -= 1
-                    if losing[c] == 0:
-                        options[choice_state[c]] += 1
+        release(pointer, choices, choice_state, enabled, losing, options, lost, trail, length, at)
 
 
 @kernel
@@ -229,22 +203,60 @@ def _through(  # type: ignore[no-untyped-def]
     taken for saved, then those are found out who still lose.
     """
     n = len(target)
-    rank = np.full(n, -1, np.int64)
-    options = np.zeros(n, np.int64)  # choices of each state that lead to no loser
-    losing = np.zeros(len(choice_state), np.int64)  # successors of each choice that lose
-    support = np.zeros(len(choice_state), np.int64)  # of those, the ones of lower rank
+    options = options_of(choice_state, enabled, n)
+    losing = np.zeros(len(choice_state), np.int64)
     trail = np.empty(n, np.int64)
     again = np.empty(n, np.int64)
     saved = np.zeros(n, np.bool_)
-    for c in range(len(choice_state)):
-        if enabled[c]:
-            options[choice_state[c]] += 1
+    rank = _ranked(pointer, choices, choice_state, enabled, losing, options, target, safe, trail)
+    support = _supported(indptr, indices, choice_state, enabled, rank)
+    for k in range(len(states)):
+        s = states[k]
+        length = _save(pointer, choices, choice_state, enabled, losing, options, rank, support, saved, trail, s)
+        _lose_again(pointer, choices, choice_state, enabled, losing, options, saved, trail, length, again)
+        answer[k] = saved[start] or _next_to(
+            pointer, choices, choice_state, enabled, losing, near, saved, trail, length
+        )
+        _take_back(pointer, choices, choice_state, enabled, losing, options, rank, support, saved, trail, length)
+
+
+@kernel
+def _ranked(pointer, choices, choice_state, enabled, losing, options, target, safe, trail):  # type: ignore[no-untyped-def]
+    """(S,) when each state lost, or -1: each choice of a loser leads to one that lost before."""
+    n = len(target)
+    lost = np.zeros(n, np.bool_)
     length = 0
     for x in range(n):
         if not safe[x] and (target[x] or options[x] == 0):
-            rank[x] = length
+            lost[x] = True
             trail[length] = x
             length += 1
+    length, _ = attract(pointer, choices, choice_state, enabled, losing, options, lost, trail, length, -1)
+    rank = np.full(n, -1, np.int64)
+    for i in range(length):
+        rank[trail[i]] = i
+    return rank
+
+
+@kernel
+def _supported(indptr, indices, choice_state, enabled, rank):  # type: ignore[no-untyped-def]
+    """(C,) by how many successors of lower rank each choice of a loser loses."""
+    support = np.zeros(len(choice_state), np.int64)
+    for c in range(len(choice_state)):
+        x = choice_state[c]
+        if enabled[c] and rank[x] >= 0:
+            for e in range(indptr[c], indptr[c + 1]):
+                if 0 <= rank[indices[e]] < rank[x]:
+                    support[c] += 1
+    return support
+
+
+@kernel
+def _save(pointer, choices, choice_state, enabled, losing, options, rank, support, saved, trail, s):  # type: ignore[no-untyped-def]
+    """Take `s` for saved, and whoever has a choice without support then; how many, on the trail."""
+    saved[s] = True
+    trail[0] = s
+    length = 1
     at = 0
     while at < length:
         y = trail[at]
@@ -252,83 +264,73 @@ def _through(  # type: ignore[no-untyped-def]
         for e in range(pointer[y], pointer[y + 1]):
             c = choices[e]
             if enabled[c]:
-                losing[c] += 1
                 x = choice_state[c]
-                if losing[c] == 1:
-                    options[x] -= 1
-                    if options[x] == 0 and rank[x] < 0:
-                        rank[x] = length
+                losing[c] -= 1
+                if losing[c] == 0:
+                    options[x] += 1
+                if rank[y] < rank[x]:
+                    support[c] -= 1
+                    if support[c] == 0 and not saved[x]:
+                        saved[x] = True
                         trail[length] = x
                         length += 1
-    for c in range(len(choice_state)):
-        support[c] = 0
-        x = choice_state[c]
-        if enabled[c] and rank[x] >= 0:
-            for e in range(indptr[c], indptr[c + 1]):
-                y = indices[e]
-                if 0 <= rank[y] < rank[x]:
+    return length
+
+
+@kernel
+def _lose_again(pointer, choices, choice_state, enabled, losing, options, saved, trail, length, again):  # type: ignore[no-untyped-def]
+    """Find out who on the trail, but for its first, loses all the same: nobody is left there, or only losers are."""
+    top = 0
+    for i in range(1, length):
+        if options[trail[i]] == 0:
+            saved[trail[i]] = False
+            again[top] = trail[i]
+            top += 1
+    while top > 0:
+        top -= 1
+        y = again[top]
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            if enabled[c]:
+                x = choice_state[c]
+                losing[c] += 1
+                if losing[c] == 1:
+                    options[x] -= 1
+                    if options[x] == 0 and saved[x] and x != trail[0]:
+                        saved[x] = False
+                        again[top] = x
+                        top += 1
+
+
+@kernel
+def _next_to(pointer, choices, choice_state, enabled, losing, near, saved, trail, length):  # type: ignore[no-untyped-def]
+    """Whether somebody `near` has a choice that leads to one who was saved, and to no loser."""
+    for i in range(length):
+        y = trail[i]
+        if saved[y]:
+            for e in range(pointer[y], pointer[y + 1]):
+                c = choices[e]
+                if enabled[c] and losing[c] == 0 and near[choice_state[c]]:
+                    return True
+    return False
+
+
+@kernel
+def _take_back(pointer, choices, choice_state, enabled, losing, options, rank, support, saved, trail, length):  # type: ignore[no-untyped-def]
+    """Let everybody on the trail lose as before."""
+    for i in range(length):
+        y = trail[i]
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            if enabled[c]:
+                x = choice_state[c]
+                if rank[y] < rank[x]:
                     support[c] += 1
-    for k in range(len(states)):
-        saved[states[k]] = True
-        trail[0] = states[k]
-        length = 1
-        at = 0
-        while at < length:
-            y = trail[at]
-            at += 1
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c]:
-                    x = choice_state[c]
-                    losing[c] -= 1
-                    if losing[c] == 0:
-                        options[x] += 1
-                    if rank[y] < rank[x]:
-                        support[c] -= 1
-                        if support[c] == 0 and not saved[x]:
-                            saved[x] = True
-                            trail[length] = x
-                            length += 1
-        top = 0
-        for i in range(1, length):
-            if options[trail[i]] == 0:
-                saved[trail[i]] = False
-                again[top] = trail[i]
-                top += 1
-        while top > 0:
-            top -= 1
-            y = again[top]
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c]:
-                    x = choice_state[c]
+                if saved[y]:
                     losing[c] += 1
                     if losing[c] == 1:
                         options[x] -= 1
-                        if options[x] == 0 and saved[x] and x != states[k]:
-                            saved[x] = False
-                            again[top] = x
-                            top += 1
-        answer[k] = saved[start]
-        for i in range(length):  # read off, and take it back
-            y = trail[i]
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c] and saved[y] and losing[c] == 0 and near[choice_state[c]]:
-                    answer[k] = True
-        for i in range(length):
-            y = trail[i]
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                if enabled[c]:
-                    x = choice_state[c]
-                    if rank[y] < rank[x]:
-                        support[c] += 1
-                    if saved[y]:
-                        losing[c] += 1
-                        if losing[c] == 1:
-                            options[x] -= 1
-            saved[y] = False
+        saved[y] = False
 
 
 @kernel

@@ -77,11 +77,10 @@ def _tarjan(first_choice, indptr, indices, enabled, members, component):  # type
     n = len(component)
     number = np.full(n, -1, np.int64)  # order of discovery
     low = np.zeros(n, np.int64)
-    on_stack = np.zeros(n, np.bool_)
-    stack = np.empty(n, np.int64)
+    stack = np.empty(n, np.int64)  # discovered, in no component yet
     call = np.empty(n, np.int64)  # states being explored
-    next_choice = np.zeros(n, np.int64)
-    next_edge = np.zeros(n, np.int64)
+    next_choice = first_choice[:n].copy()
+    next_edge = np.empty(n, np.int64)
     pointer = np.zeros(n + 1, np.int64)
     found = 0
     filled = 0
@@ -90,50 +89,28 @@ def _tarjan(first_choice, indptr, indices, enabled, members, component):  # type
     for root in range(n):
         if number[root] >= 0:
             continue
-        depth = 0
-        call[0] = root
-        number[root] = counter
-        low[root] = counter
-        counter += 1
-        stack[top] = root
-        top += 1
-        on_stack[root] = True
-        next_choice[root] = first_choice[root]
-        next_edge[root] = indptr[first_choice[root]]
-        while depth >= 0:
-            x = call[depth]
-            child = -1
-            while next_choice[x] < first_choice[x + 1]:
-                c = next_choice[x]
-                if not enabled[c] or next_edge[x] == indptr[c + 1]:
-                    next_choice[x] = c + 1
-                    if c + 1 < first_choice[x + 1]:
-                        next_edge[x] = indptr[c + 1]
-                    continue
-                y = indices[next_edge[x]]
-                next_edge[x] += 1
-                if number[y] < 0:
-                    child = y
-                    break
-                if on_stack[y] and number[y] < low[x]:
-                    low[x] = number[y]
-            if child >= 0:
+        depth = -1
+        entered = root
+        while True:
+            if entered >= 0:
                 depth += 1
-                call[depth] = child
-                number[child] = counter
-                low[child] = counter
+                call[depth] = entered
+                number[entered] = counter
+                low[entered] = counter
                 counter += 1
-                stack[top] = child
+                stack[top] = entered
                 top += 1
-                on_stack[child] = True
-                next_choice[child] = first_choice[child]
-                next_edge[child] = indptr[first_choice[child]]
+                next_edge[entered] = indptr[first_choice[entered]]
+            x = call[depth]
+            entered = _undiscovered(
+                x, first_choice, indptr, indices, enabled, number, low, component, next_choice, next_edge
+            )
+            if entered >= 0:
                 continue
             if low[x] == number[x]:  # x is the root of a component
                 while True:
                     top -= 1
                     y = stack[top]
-                    on_stack[y] = False
                     component[y] = found
                     members[filled] = y
                     filled += 1
@@ -142,6 +119,26 @@ def _tarjan(first_choice, indptr, indices, enabled, members, component):  # type
                 found += 1
                 pointer[found] = filled
             depth -= 1
-            if depth >= 0 and low[x] < low[call[depth]]:
-                low[call[depth]] = low[x]
+            if depth < 0:
+                break
+            low[call[depth]] = min(low[call[depth]], low[x])
     return pointer[: found + 1].copy()
+
+
+@kernel
+def _undiscovered(x, first_choice, indptr, indices, enabled, number, low, component, next_choice, next_edge):  # type: ignore[no-untyped-def]
+    """Next successor of `x` that is not discovered, or -1; those on the stack lower its `low` on the way."""
+    while next_choice[x] < first_choice[x + 1]:
+        c = next_choice[x]
+        if not enabled[c] or next_edge[x] == indptr[c + 1]:
+            next_choice[x] = c + 1
+            if c + 1 < first_choice[x + 1]:
+                next_edge[x] = indptr[c + 1]
+            continue
+        y = indices[next_edge[x]]
+        next_edge[x] += 1
+        if number[y] < 0:
+            return y
+        if component[y] < 0:  # on the stack
+            low[x] = min(low[x], number[y])
+    return -1

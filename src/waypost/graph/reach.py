@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.attractor import attract, options_of, release
 from waypost.graph.compiled import kernel
 
 
@@ -69,21 +70,9 @@ def stay(
     kept = inside.copy()
     absorbing = np.zeros(graph.n_states, bool) if absorbing is None else absorbing
     enabled = graph.everything if enabled is None else enabled
-    pointer, choices = graph.backward
     staying = np.full(graph.n_states, -1, np.int64)
     run = _shrink.sized(graph.size)
-    run(
-        graph.first_choice,
-        graph.indptr,
-        graph.indices,
-        pointer,
-        choices,
-        graph.choice_state,
-        enabled,
-        absorbing,
-        kept,
-        staying,
-    )
+    run(graph.first_choice, *graph.backward, graph.choice_state, enabled, absorbing, kept, staying)
     return kept, staying
 
 
@@ -194,102 +183,56 @@ def confined(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _shrink(first_choice, indptr, indices, pointer, choices, choice_state, enabled, absorbing, kept, staying):  # type: ignore[no-untyped-def]
+def _shrink(first_choice, pointer, choices, choice_state, enabled, absorbing, kept, staying):  # type: ignore[no-untyped-def]
+    """Take out whoever is drawn out of `kept`, and find everybody else a choice."""
     n = len(kept)
-    broken = np.zeros(len(choice_state), np.bool_)  # choices that may leave
-    options = np.zeros(n, np.int64)  # unbroken choices of each state
-    stack = np.empty(n, np.int64)
-    top = 0
+    losing = np.zeros(len(choice_state), np.int64)
+    options = options_of(choice_state, enabled, n)
+    lost = np.zeros(n, np.bool_)
+    trail = np.empty(n, np.int64)
+    length = 0
     for s in range(n):
-        for c in range(first_choice[s], first_choice[s + 1]):
-            if enabled[c]:
-                options[s] += 1
-            else:
-                broken[c] = True
-        if kept[s] and options[s] == 0 and not absorbing[s]:
-            kept[s] = False
-        if not kept[s]:
-            stack[top] = s
-            top += 1
-    while top > 0:
-        top -= 1
-        y = stack[top]
-        for e in range(pointer[y], pointer[y + 1]):
-            c = choices[e]
-            if not broken[c]:
-                broken[c] = True
-                x = choice_state[c]
-                options[x] -= 1
-                if options[x] == 0 and kept[x] and not absorbing[x]:
-                    kept[x] = False
-                    stack[top] = x
-                    top += 1
+        if absorbing[s]:
+            options[s] += 1  # to stay
+        if not kept[s] or options[s] == 0:
+            lost[s] = True
+            trail[length] = s
+            length += 1
+    attract(pointer, choices, choice_state, enabled, losing, options, lost, trail, length, -1)
     for s in range(n):
+        kept[s] = not lost[s]
         if kept[s]:
             for c in range(first_choice[s], first_choice[s + 1]):
-                if not broken[c]:
+                if enabled[c] and losing[c] == 0:
                     staying[s] = c
                     break
 
 
 def idle_without(graph: Graph, idle: Mask, removed: Ints, kept: Ints) -> Mask:
     """(n, k) whether each `kept` state can stay in `idle` for ever once one `removed` state is taken out of it."""
-    pointer, choices = graph.backward
     still = np.zeros((len(removed), len(kept)), bool)
     run = _idle_without.sized(graph.size * (1 + len(removed) / 4))
-    run(
-        graph.first_choice,
-        graph.indptr,
-        graph.indices,
-        pointer,
-        choices,
-        graph.choice_state,
-        idle,
-        removed,
-        kept,
-        still,
-    )
+    run(graph.indptr, graph.indices, *graph.backward, graph.choice_state, graph.everything, idle, removed, kept, still)
     return still
 
 
 @kernel
-def _idle_without(first_choice, indptr, indices, pointer, choices, choice_state, idle, removed, kept, still):  # type: ignore[no-untyped-def]
+def _idle_without(indptr, indices, pointer, choices, choice_state, enabled, idle, removed, kept, still):  # type: ignore[no-untyped-def]
     n = len(idle)
-    outside = np.zeros(len(choice_state), np.int64)  # successors of each choice outside idle
-    options = np.zeros(n, np.int64)  # choices of each state that stay
+    losing = np.zeros(len(choice_state), np.int64)
+    options = np.zeros(n, np.int64)
     for c in range(len(choice_state)):
         for e in range(indptr[c], indptr[c + 1]):
             if not idle[indices[e]]:
-                outside[c] += 1
-        if outside[c] == 0:
+                losing[c] += 1
+        if losing[c] == 0:
             options[choice_state[c]] += 1
-    inside = idle.copy()
+    lost = ~idle
     trail = np.empty(n, np.int64)
     for k in range(len(removed)):
-        inside[removed[k]] = False
+        lost[removed[k]] = True
         trail[0] = removed[k]
-        length = 1
-        at = 0
-        while at < length:
-            y = trail[at]
-            at += 1
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                outside[c] += 1
-                if outside[c] == 1:
-                    x = choice_state[c]
-                    options[x] -= 1
-                    if options[x] == 0 and inside[x]:
-                        inside[x] = False
-                        trail[length] = x
-                        length += 1
+        length, at = attract(pointer, choices, choice_state, enabled, losing, options, lost, trail, 1, -1)
         for j in range(len(kept)):
-            still[k, j] = inside[kept[j]]
-        for at in range(length):  # put everything back
-            y = trail[at]
-            inside[y] = True
-            for e in range(pointer[y], pointer[y + 1]):
-                c = choices[e]
-                outside[c] -= 1
-                if outside[c] == 0:
-                    options[choice_state[c]] += 1
+            still[k, j] = not lost[kept[j]]
+        release(pointer, choices, choice_state, enabled, losing, options, lost, trail, length, at)
