@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from waypost.errors import FormatError
 from waypost.formats.kinds import check_kind
 from waypost.formats.lexical import read_text
 from waypost.formats.registry import Format
-from waypost.formats.storm import TIME_LIMIT, read_symbolic
-from waypost.model import MDP, Target
+from waypost.formats.storm import Building, read_symbolic
+from waypost.model import MDP
 
 _INFIX = {
     "∧": "&",
@@ -39,30 +39,13 @@ class NotOurs(Exception):  # noqa: N818
     """A formula of a kind that we do not answer; the message is its name."""
 
 
-def read(
-    path: Path | str,
-    *,
-    constants: Mapping[str, Any] | None = None,
-    exact: bool = False,
-    target: Target | None = None,
-    avoid: Target | None = None,
-    initial: str | None = None,
-    time_limit: float | None = TIME_LIMIT,
-) -> MDP:
+def read(path: Path | str, **options: Unpack[Building]) -> MDP:
     """Read a JANI model, no further than to its `target`, where one is given."""
     path = Path(path)
     document = parsed(read_text(path), path.name)
     check_kind(str(document.get("type", "mdp")).upper(), path.name)
-    return read_symbolic(
-        path,
-        constants=constants,
-        exact=exact,
-        target=target,
-        avoid=avoid,
-        initial=initial,
-        time_limit=time_limit,
-        definitions=definitions_of(document, constants or {}),
-    )
+    definitions = definitions_of(document, options.get("constants") or {})
+    return read_symbolic(path, definitions=definitions, **options)
 
 
 def parsed(text: str, name: str) -> dict[str, Any]:
@@ -184,5 +167,5 @@ FORMAT = Format(
     keeps=("exact", "labels", "valuations"),
     recognises=lambda _raw, text, _path: text.lstrip().startswith("{") and '"jani-version"' in text,
     read=read,
-    options=("exact", "constants", "target", "avoid", "initial", "time_limit"),
+    options=tuple(Building.__annotations__),
 )

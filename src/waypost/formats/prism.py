@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from waypost.errors import FormatError, ModelError
 from waypost.formats.kinds import check_kind, with_intervals
@@ -14,9 +14,9 @@ from waypost.formats.prism_flat import loads_flat
 from waypost.formats.prism_writer import dumps, with_kept_names
 from waypost.formats.registry import Format
 from waypost.formats.starting import beginning_in
-from waypost.formats.storm import TIME_LIMIT, read_symbolic
+from waypost.formats.storm import Building, read_symbolic
 from waypost.formats.writing import write_text
-from waypost.model import MDP, Target
+from waypost.model import MDP
 
 COMMENT = re.compile(r"//[^\n]*")
 _KINDS = {
@@ -48,16 +48,7 @@ def loads(text: str, *, exact: bool = False) -> MDP:
     return flat
 
 
-def read(
-    path: Path | str,
-    *,
-    constants: Mapping[str, Any] | None = None,
-    exact: bool = False,
-    target: Target | None = None,
-    avoid: Target | None = None,
-    initial: str | None = None,
-    time_limit: float | None = TIME_LIMIT,
-) -> MDP:
+def read(path: Path | str, **options: Unpack[Building]) -> MDP:
     """Read a PRISM program; one that is not flat no further than to its `target`, where one is given."""
     path = Path(path)
     text = read_text(path)
@@ -66,19 +57,11 @@ def read(
     check_kind(_KINDS[kind[1]] if kind else "MDP", path.name)
     if _INTERVAL.search(plain):
         raise ModelError(with_intervals(path.name))
-    flat = None if constants else loads_flat(text, exact=exact)
+    constants, initial = options.get("constants") or {}, options.get("initial")
+    flat = None if constants else loads_flat(text, exact=options.get("exact", False))
     if flat is not None:
         return flat if initial is None else beginning_in(flat, initial)
-    mdp = read_symbolic(
-        path,
-        constants=constants,
-        exact=exact,
-        target=target,
-        avoid=avoid,
-        initial=initial,
-        time_limit=time_limit,
-        definitions=definitions_of(plain, constants or {}),
-    )
+    mdp = read_symbolic(path, definitions=definitions_of(plain, constants), **options)
     return with_kept_names(mdp, text)
 
 
@@ -124,5 +107,5 @@ FORMAT = Format(
     recognises=_recognises,
     read=read,
     write=write,
-    options=("exact", "constants", "target", "avoid", "initial", "time_limit"),
+    options=tuple(Building.__annotations__),
 )

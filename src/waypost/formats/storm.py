@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -28,6 +28,17 @@ from waypost.processes import Child, ChildError, spare_memory
 
 TIME_LIMIT = 300.0  # seconds; a file of three lines can ask for more states than there are atoms
 _CONSTANT = re.compile(r"[A-Za-z_]\w*\Z")
+
+
+class Building(TypedDict, total=False):
+    """How a model is built: what `read_symbolic` may be told, and so what readers of PRISM and JANI may be."""
+
+    constants: Mapping[str, Any] | None  # values for the open constants
+    exact: bool
+    target: Target | None
+    avoid: Target | None
+    initial: str | None
+    time_limit: float | None  # seconds
 
 
 def read_symbolic(
