@@ -16,6 +16,7 @@ from waypost.solve.gth import Pattern
 from waypost.solve.optimiser import Payoff, Rewards, iterate
 from waypost.solve.relaxation import certified
 from waypost.solve.rewards import STOP, best_rewards
+from waypost.solve.strain import nothing_known
 
 
 @pytest.fixture(autouse=True)
@@ -140,7 +141,8 @@ def relaxed(twin, block, rewards, earned, place) -> bool:
     """Policy iteration by relaxation."""
     nothing = np.zeros(0, np.int64)
     pattern = Pattern(nothing, nothing, nothing, nothing, nothing)
-    return getattr(iterate, twin)(block, pattern, rewards, earned, place, np.zeros(len(place)), True, False)
+    known = nothing_known(np.zeros(len(place)), np.zeros(len(place)))
+    return getattr(iterate, twin)(block, pattern, rewards, earned, place, known, True, False)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])

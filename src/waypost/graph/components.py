@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.attractor import options_of
 from waypost.graph.compiled import kernel
-from waypost.graph.reach import stay
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +51,68 @@ def end_components(graph: Graph, *, inside: Mask | None = None, enabled: Mask | 
     >>> found.tolist(), [mdp.actions[c] for c in np.flatnonzero(inner)]
     ([0, 0, 1], ['go', 'back', '(final)'])
     """
-    owner = graph.choice_state
     inner = (graph.everything if enabled is None else enabled).copy()
-    alive = np.ones(graph.n_states, bool) if inside is None else inside.copy()
-    inner &= alive[owner]
-    while True:
-        parts = strong_components(graph, enabled=inner)
-        number = np.where(alive, parts.component, -1)
-        # a choice stays if all its successors are alive and in its owner's component
-        same = number[graph.indices] == np.repeat(number[owner], np.diff(graph.indptr))
-        stays = inner & np.logical_and.reduceat(same, graph.indptr[:-1]) & (number[owner] >= 0)
-        has_choice = np.zeros(graph.n_states, bool)
-        has_choice[owner[stays]] = True
-        if (stays == inner).all() and (has_choice == alive).all():
-            break
-        # whoever must leave drags others along: all of them go at once, or a long chain would go state by state
-        alive, _ = stay(graph, alive & has_choice, enabled=stays)
-        inner = stays & alive[owner] & np.logical_and.reduceat(alive[graph.indices], graph.indptr[:-1])
-    _, compact = np.unique(np.concatenate([[-1], number]), return_inverse=True)
+    if inside is not None:
+        inner &= inside[graph.choice_state]
+    component = np.empty(graph.n_states, np.int64)
+    run = stay_in_ends.sized(10 * graph.size)
+    run(graph.first_choice, graph.indptr, graph.indices, *graph.backward, graph.choice_state, inner, component)
+    _, compact = np.unique(np.concatenate([[-1], component]), return_inverse=True)
     return compact[1:] - 1, inner
+
+
+def leaders(number: Ints) -> Ints:
+    """(S,) one state for each numbered set, the same for all of its states; and each state of none (-1) itself.
+
+    >>> leaders(np.array([1, 1, -1, 0, 1])).tolist()
+    [0, 0, 2, 3, 0]
+    """
+    some = np.flatnonzero(number >= 0)
+    _, first, which = np.unique(number[some], return_index=True, return_inverse=True)
+    leader = np.arange(len(number))
+    leader[some] = some[first][which]
+    return leader
+
+
+@kernel
+def stay_in_ends(first_choice, indptr, indices, pointer, choices, choice_state, inner, component) -> None:  # type: ignore[no-untyped-def]
+    """Leave of the choices in `inner` those that stay in an end component, and number these; -1 is none."""
+    n = len(component)
+    members = np.empty(n, np.int64)
+    trail = np.empty(n, np.int64)
+    settled = False
+    while not settled:
+        component[:] = -1
+        _tarjan(first_choice, indptr, indices, inner, members, component)
+        settled = True
+        for c in range(len(inner)):
+            if inner[c]:
+                for e in range(indptr[c], indptr[c + 1]):
+                    if component[indices[e]] != component[choice_state[c]]:
+                        inner[c] = False
+                        settled = False
+                        break
+        options = options_of(choice_state, inner, n)
+        length = 0
+        for x in range(n):
+            if options[x] == 0:
+                trail[length] = x
+                length += 1
+        at = 0
+        while at < length:  # whoever must leave draws others along: at once, or a long chain would go one by one
+            y = trail[at]
+            at += 1
+            for e in range(pointer[y], pointer[y + 1]):
+                c = choices[e]
+                if inner[c]:
+                    inner[c] = False
+                    settled = False
+                    options[choice_state[c]] -= 1
+                    if options[choice_state[c]] == 0:
+                        trail[length] = choice_state[c]
+                        length += 1
+    for i in range(length):
+        component[trail[i]] = -1
 
 
 @kernel

@@ -227,13 +227,15 @@ def blank(pattern, like) -> Any:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def eliminate(pattern, chain, leaving, factors) -> bool:  # type: ignore[no-untyped-def]
-    """Cut out every state of a chain, left at once with probability `leaving`; False if one is never left."""
-    n = len(leaving)
-    row = np.zeros(n, factors.pivot.dtype)
-    for i in range(n):
-        out = leaving[i]
-        for e in range(chain.pointer[i], chain.pointer[i + 1]):
+def eliminate(low, high, pattern, chain, leaving, factors) -> bool:  # type: ignore[no-untyped-def]
+    """Cut out the states ``low:high``, which lead to each other only; False if one is never left.
+
+    `chain` and `leaving`, the probability of being left at once, begin with the first of them.
+    """
+    row = np.zeros(len(factors.pivot), factors.pivot.dtype)
+    for i in range(low, high):
+        out = leaving[i - low]
+        for e in range(chain.pointer[i - low], chain.pointer[i - low + 1]):
             row[chain.place[e]] += chain.chance[e]
         for e in range(pattern.before[i], pattern.before[i + 1]):
             k = pattern.earlier[e]
@@ -260,17 +262,17 @@ def eliminate(pattern, chain, leaving, factors) -> bool:  # type: ignore[no-unty
 
 
 @kernel
-def substitute(pattern, factors, columns, n) -> None:  # type: ignore[no-untyped-def]
-    """Solve for right-hand sides in place; only the first `n` states count, the others are worth 0."""
-    for i in range(n):
+def substitute(low, high, pattern, factors, columns) -> None:  # type: ignore[no-untyped-def]
+    """Solve for right-hand sides in place; only the states ``low:high`` count, the others are worth 0."""
+    for i in range(low, high):
         for e in range(pattern.before[i], pattern.before[i + 1]):
             if factors.passed[e] > 0:
                 for j in range(columns.shape[1]):
                     columns[i, j] += factors.passed[e] * columns[pattern.earlier[e], j]
         for j in range(columns.shape[1]):
             columns[i, j] = columns[i, j] / factors.pivot[i]
-    for i in range(n - 1, -1, -1):
+    for i in range(high - 1, low - 1, -1):
         for f in range(pattern.after[i], pattern.after[i + 1]):
-            if pattern.later[f] < n:
+            if pattern.later[f] < high:
                 for j in range(columns.shape[1]):
                     columns[i, j] += factors.onward[f] * columns[pattern.later[f], j]

@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel
+from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
 from waypost.solve.pattern import pattern_of
 from waypost.solve.reachability import Reach
+from waypost.solve.remaining import HIGHEST, MOST_VIA
 from waypost.solve.rounds import evaluate, improve, single
-from waypost.solve.vouching import vouched
+from waypost.solve.vouching import SURE, SWITCHED, vouched
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +47,8 @@ class Course(NamedTuple):
     choices: Ints
     choice_state: Ints
     enabled: Mask
+    wandering: Mask  # (C,) choices that stay in an end component of the pattern
+    leader: Ints  # (S,) the state that stands for its end component
     most: Floats  # (S,) greatest probability of the target
     least: Floats  # (S,) and least
     idle: Mask  # (S,) where the target can be avoided for ever
@@ -72,10 +76,15 @@ def side_by_side(
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
     if pattern is None:
         return None
+    number, wandering = end_components(graph, inside=pattern.inside, enabled=enabled)
+    leader = leaders(number)
+    asked, again = states, np.arange(len(states))
+    if kind in (HIGHEST, MOST_VIA):  # whoever meets a state of an end component gets to any other
+        states, again = np.unique(leader[asked], return_inverse=True)
     course = Course(
         _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
-        *graph.backward, graph.choice_state, _own(enabled), _own(reach.max.values), _own(reach.min.values),
-        _own(reach.avoidable[0]), _own(reach.max.choice), start, kind,
+        *graph.backward, graph.choice_state, _own(enabled), wandering, leader, _own(reach.max.values),
+        _own(reach.min.values), _own(reach.avoidable[0]), _own(reach.max.choice), start, kind,
     )  # fmt: skip
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
@@ -84,7 +93,7 @@ def side_by_side(
 
     work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
     in_parts(_run, settle, len(states), work, PART)
-    return found, certain
+    return found[again], certain[again]
 
 
 def _own(array: Any) -> Any:
@@ -114,7 +123,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
     rows = np.zeros((m, 4, width))  # leaving, gain, loss, and one over the pivot, by place
     offset = np.zeros(m + 1, np.int64)
     for i in range(m):
-        d = pattern.pointer[i + 1] - pattern.pointer[i]
+        d = pattern.after[i + 1] - pattern.after[i]
         offset[i + 1] = offset[i] + d * (d - 1) // 2
     outside = np.zeros(len(course.choice_state), np.int64)  # successors of each choice outside idle
     options = np.zeros(n, np.int64)  # choices of each state that stay in idle
@@ -164,10 +173,9 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
                 if not better and not switched[w]:
                     found[at[w], 0] = best[0, w]
                     found[at[w], 1] = best[1, w]
-                    certain[at[w]] = vouched(
-                        w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows
-                    )
-                    due[w] = True
+                    verdict = vouched(w, course, pattern, gain, loss, choice, may_stop, weights)
+                    certain[at[w]] = verdict == SURE
+                    due[w] = verdict != SWITCHED or rounds[w] >= _ROUNDS
                 elif rounds[w] == _ROUNDS:
                     due[w] = True
 
@@ -189,8 +197,15 @@ def _begin(  # type: ignore[no-untyped-def]
     n = len(nearer)
     for x in range(n):
         nearer[x] = -1
+    kind = course.kind
+    wide = kind in (0, 2)  # HIGHEST, MOST_VIA: who meets its end component meets s
     trail[0] = s
     length = 1
+    if wide:
+        for x in range(n):
+            if course.leader[x] == course.leader[s] and x != s:
+                trail[length] = x
+                length += 1
     head = 0
     while head < length:  # who may meet s
         y = trail[head]
@@ -198,16 +213,16 @@ def _begin(  # type: ignore[no-untyped-def]
         for e in range(course.pointer[y], course.pointer[y + 1]):
             c = course.choices[e]
             x = course.choice_state[c]
-            if course.enabled[c] and pattern.inside[x] and nearer[x] < 0 and x != s:
+            met = x == s or (wide and course.leader[x] == course.leader[s])
+            if course.enabled[c] and pattern.inside[x] and nearer[x] < 0 and not met:
                 nearer[x] = c
                 trail[length] = x
                 length += 1
-    kind = course.kind
     for x in range(n):
         if nearer[x] >= 0:
             if known[x, w] >= 0:
                 choice[x, w] = known[x, w]
-            elif kind in (0, 2) or course.base[x] < 0:  # HIGHEST, MOST_VIA
+            elif wide or course.base[x] < 0:
                 choice[x, w] = nearer[x]
             else:
                 choice[x, w] = course.base[x]
@@ -217,10 +232,10 @@ def _begin(  # type: ignore[no-untyped-def]
         choice[x, w] = -2
         gain[x, w] = 0.0
         loss[x, w] = 0.0
-        if x == s:
-            if kind in (0, 2):
-                gain[x, w] = course.most[x]
-            elif kind in (1, 4):  # LOWEST, LEAST_VIA
+        if wide and course.leader[x] == course.leader[s]:
+            gain[x, w] = course.most[s]
+        elif x == s:
+            if kind in (1, 4):  # LOWEST, LEAST_VIA
                 loss[x, w] = course.least[x]
         elif kind == 0:
             loss[x, w] = course.least[x]

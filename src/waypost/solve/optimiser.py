@@ -26,7 +26,7 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
-from waypost.solve.strain import harmless, own_strain, raise_strain
+from waypost.solve.strain import begin, harmless, judge, judge_single, relax_strain
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
@@ -64,32 +64,26 @@ class Payoff(NamedTuple):
     choice: Ints  # (S,) or STOP
 
 
-class Doubt(NamedTuple):
-    """What a compiled loop tells of the errors of what it found."""
-
-    strain: NDArray[Any]  # (S,) in units of rounding; see `strain`
-    worth: NDArray[Any]  # (S,) where it was equal but for rounding, made equal
-    suspect: Mask  # (K,) components whose strategy is not certainly the best
-
-
 @kernel
-def settle(first, pointer, members, rewards, earned, doubt) -> int:  # type: ignore[no-untyped-def]
-    """Settle every component from the `first` on, successors first; return one that did not, or how many there are."""
+def settle(first, pointer, members, rewards, earned, known, suspect) -> int:  # type: ignore[no-untyped-def]
+    """Settle every component from the `first` on, successors first; return one that did not, or how many there are.
+
+    Those whose strategy is not certainly the best are `suspect`.
+    """
     place = np.full(len(rewards.terminal), -1)
     for k in range(first, len(pointer) - 1):
         some = members[pointer[k] : pointer[k + 1]]
         block = some[~rewards.terminal[some]]
         if len(block) == 0:
             continue
-        doubt.strain[block] = 0.0
         if len(block) == 1:
             settle_single(block[0], rewards, earned)
-        elif not _settle_several(block, rewards, earned, place, doubt.strain):
+            judge_single(block[0], rewards, earned, known)
+        elif not _settle_several(block, rewards, earned, place, known):
             return k
-        bounded = raise_strain(block, rewards, earned, doubt.worth, doubt.strain, 1.0)
-        doubt.suspect[k] = not (bounded and harmless(block, rewards, earned, doubt.strain, 1.0))
-        if doubt.suspect[k]:  # it is looked after; what leads there is judged by itself
-            doubt.strain[block] = 0.0
+        suspect[k] = not harmless(block, rewards, earned, known)
+        if suspect[k]:  # it is looked after; what leads there is judged by itself
+            begin(block, rewards, earned, known)
     return len(pointer) - 1
 
 
@@ -130,7 +124,7 @@ def settle_single(x, rewards, earned) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _settle_several(block, rewards, earned, place, strain):  # type: ignore[no-untyped-def]
+def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-untyped-def]
     """Settle a component in floats; `place` is -1 everywhere, before and after."""
     place[block] = np.arange(len(block))
     source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
@@ -144,7 +138,7 @@ def _settle_several(block, rewards, earned, place, strain):  # type: ignore[no-u
             block = block[pattern.order]
             place[block] = np.arange(len(block))
         first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, strain, way == _RELAXING, way == _BY_GAPS)
+        settled = iterate(block, pattern, rewards, earned, place, known, way == _RELAXING, way == _BY_GAPS)
         if not settled and (way != _RELAXING or not leaves(block, rewards, earned, place)):
             earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
         if not settled and way != _RELAXING:
@@ -177,7 +171,7 @@ def arrows(block, first_choice, indptr, indices, enabled, place) -> Any:  # type
 
 
 @kernel
-def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -> bool:  # type: ignore[no-untyped-def]
+def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) -> bool:  # type: ignore[no-untyped-def]
     """Policy iteration: evaluate, improve, until nothing improves; False if it does not come to an end.
 
     The strain of the strategy itself comes with it, where it is eliminated.
@@ -197,7 +191,8 @@ def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -
             if tolerance <= _FINEST:
                 if not certified(block, rewards, earned, place, change):
                     return False
-                return bool(_relax_strain(block, rewards, earned, strain))
+                relax_strain(block, rewards, earned, known, PATIENCE)
+                return True
             tolerance = max(_FINEST, tolerance * 1e-4)
             continue
         if not evaluate(block, pattern, rewards, earned, place, factors):
@@ -207,46 +202,9 @@ def iterate(block, pattern, rewards, earned, place, strain, relaxing, by_gaps) -
             switched = improve(block, rewards, earned, place, gap, _GAP_TIE)
         else:
             switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
-        if not switched:
-            _add_up_strain(block, pattern, rewards, earned, place, factors, strain)
+        if not switched and judge(0, len(block), block, pattern, place, rewards, earned, known, factors):
             return True
     return False
-
-
-@kernel
-def _relax_strain(block, rewards, earned, strain) -> bool:  # type: ignore[no-untyped-def]
-    """Strain of the strategy by relaxation, until a pass adds less than it must; False if that takes too long."""
-    for _ in range(PATIENCE):
-        enough = True
-        for x in block:
-            c = earned.choice[x]
-            own = own_strain(x, rewards, earned)
-            total = own
-            if c >= 0:
-                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                    total += rewards.data[e] * strain[rewards.indices[e]]
-            enough &= total - strain[x] <= 0.3 * own
-            strain[x] = max(strain[x], total)
-        if enough:
-            return True
-    return False
-
-
-@kernel
-def _add_up_strain(block, pattern, rewards, earned, place, factors, strain) -> None:  # type: ignore[no-untyped-def]
-    """Strain of the strategy: what each step of it adds, along the run."""
-    n = len(block)
-    columns = np.zeros((n, 1), rewards.data.dtype)
-    for i in range(n):
-        columns[i, 0] = own_strain(block[i], rewards, earned)
-        c = earned.choice[block[i]]
-        if c >= 0:
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                if place[rewards.indices[e]] < 0:
-                    columns[i, 0] += rewards.data[e] * strain[rewards.indices[e]]
-    substitute(pattern, factors, columns, n)
-    for i in range(n):
-        strain[block[i]] = columns[i, 0]
 
 
 @kernel
@@ -277,9 +235,9 @@ def evaluate(block, pattern, rewards, earned, place, factors) -> bool:  # type: 
                     chain.chance[filled] = rewards.data[e]
                     filled += 1
         chain.pointer[i + 1] = filled
-    if not eliminate(pattern, chain, leaving, factors):
+    if not eliminate(0, len(leaving), pattern, chain, leaving, factors):
         return False
-    substitute(pattern, factors, columns, n)
+    substitute(0, n, pattern, factors, columns)
     for i in range(n):
         earned.gain[block[i]] = columns[i, 0]
         earned.loss[block[i]] = columns[i, 1]
@@ -302,7 +260,7 @@ def gaps(block, pattern, rewards, earned, place, factors) -> Any:  # type: ignor
                 if place[y] < 0:
                     worth = rewards.gain_weight * earned.gain[y] - rewards.loss_weight * earned.loss[y]
                     gap[i, 0] += rewards.data[e] * (worth - level)
-    substitute(pattern, factors, gap, n - 1)
+    substitute(0, n - 1, pattern, factors, gap)
     return gap[:, 0]
 
 

@@ -28,11 +28,14 @@ class Pattern(NamedTuple):
     order: Ints  # (m,) states, component by component, successors first
     walk: Ints  # (m,) states, component by component, within one by number
     blocks: Ints  # (K + 1,) places of component k: blocks[k] : blocks[k + 1]
-    pointer: Ints  # (m + 1,) entries of place i: pointer[i] : pointer[i + 1]
+    after: Ints  # (m + 1,) entries of place i: after[i] : after[i + 1]
     later: Ints  # (nnz,) places that are cut out later, sorted
+    before: Ints  # (m + 1,) and the same the other way round, as in `gth.Pattern`
+    earlier: Ints  # (nnz,) places that were cut out earlier, sorted
     update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
     slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
     inside: Mask  # (S,) states in the pattern
+    place: Ints  # (S,) place of each state, or -1
 
 
 OUTSIDE = np.iinfo(np.int64).max
@@ -59,7 +62,9 @@ def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
     slot[used] = _slots.sized(20 * len(rows))(place[source[used]], place[graph.indices[used]], pointer, later)
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
     walk = order[np.lexsort((order, parts.component[order]))]
-    return Pattern(order, walk, np.append(starts, m), pointer, later, update, slot, inside)
+    before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
+    earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
+    return Pattern(order, walk, np.append(starts, m), pointer, later, before, earlier, update, slot, inside, place)
 
 
 def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:

@@ -67,7 +67,7 @@ def solve_fixpoint(rows: Rows, *constants: list[Any]) -> tuple[list[Any], ...]:
     leaving = np.array([one - sum(row.values()) for row in ordered], object)
     columns = np.array([[constant[i] for constant in constants] for i in pattern.order], object)
     factors = blank(pattern, leaving)
-    if not eliminate(pattern, chain, leaving, factors):
+    if not eliminate(0, len(leaving), pattern, chain, leaving, factors):
         raise ZeroDivisionError("a part of this system is never left")
-    substitute(pattern, factors, columns, n)
+    substitute(0, n, pattern, factors, columns)
     return tuple(list(column) for column in columns[rank].T)

@@ -13,7 +13,10 @@ import numpy as np
 from waypost.graph.compiled import kernel
 from waypost.solve.conditional import ABOVE
 from waypost.solve.gth import Chain, blank, eliminate, substitute
-from waypost.solve.strain import CLEAR, HARMLESS, RAISES, WITHOUT_RATIO
+from waypost.solve.strain import HARMLESS, WITHOUT_RATIO
+
+CLEAR = 1e-10  # relative: a row that is worse by this share is worse
+RAISES = 40  # passes in which strains may rise
 
 HIGHEST, LOWEST, MOST_VIA, MOST_AROUND, LEAST_VIA = range(5)  # what to optimise; see `optimised`
 
@@ -106,9 +109,9 @@ def _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met): 
                     chain.chance[filled] = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
                     filled += 1
     chain.pointer[k] = filled
-    if not eliminate(rows.pattern, chain, leaving, factors):
+    if not eliminate(0, len(leaving), rows.pattern, chain, leaving, factors):
         return False, 0.0, 0.0
-    substitute(rows.pattern, factors, met, k)
+    substitute(0, k, rows.pattern, factors, met)
     if rows.start >= 0:
         via, around = met[rows.start]
     else:
@@ -200,7 +203,7 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
         if i != removed and choice[i] >= 0:
             residual = abs(worth[0, choice[i]] - value[i])
             column[i, 0] = 1.5 * (stake[i] + worth[1, choice[i]] + residual / rows.rounding)
-    substitute(rows.pattern, factors, column, k)
+    substitute(0, k, rows.pattern, factors, column)
     strain = column[:, 0]
     given = value.copy()
     pointer, opened = _opened(choice, removed, rows, stake, value, worth)

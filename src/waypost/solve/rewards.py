@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
+from waypost.graph.components import end_components, leaders
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits, to_digits
 from waypost.solve.doubt import doubtful
 from waypost.solve.gth import NO_LIMIT, arrange, blank
-from waypost.solve.optimiser import STOP, TIE, Doubt, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
+from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
+from waypost.solve.strain import nothing_known
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
@@ -117,22 +119,30 @@ def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certifi
     """Settle every component in floats, and those in doubt again."""
     parts, start = arena.components, earned.choice.copy()
     worth = np.where(rewards.terminal, _worth(rewards, earned), 0.0)
-    doubt = Doubt(arena.zeros(), worth, np.zeros(len(parts), bool))
+    stake = np.where(rewards.terminal, rewards.gain_weight * earned.gain + rewards.loss_weight * earned.loss, 0.0)
+    known, suspect = nothing_known(worth, stake), np.zeros(len(parts), bool)
     run = settle.sized(arena.work)
     low = 0
     again: set[int] = set()
+    grouped = False  # end components of what is in doubt
     while True:
-        low = run(low, parts.pointer, parts.members, rewards, earned, doubt)
+        low = run(low, parts.pointer, parts.members, rewards, earned, known, suspect)
         if low < len(parts):
             again.add(low)
             block = parts.members[parts.pointer[low] : parts.pointer[low + 1]]
             _settle_in_digits(block, rewards, earned, start)
-            doubt.worth[block] = _worth(rewards, earned)[block]
+            known.worth[block] = _worth(rewards, earned)[block]
             low += 1
             continue
-        if not certified or not doubt.suspect.any():
+        if not certified or not suspect.any():
             return
-        suspects = doubtful(arena, rewards, earned, doubt.suspect)
+        if not grouped:
+            grouped = True
+            inside = suspect[parts.component] & ~rewards.terminal
+            known.leader[:] = leaders(end_components(arena.graph, inside=inside, enabled=rewards.enabled)[0])
+            low = int(np.argmax(suspect))
+            continue
+        suspects = doubtful(arena, rewards, earned, suspect)
         k = next((int(k) for k in suspects if k not in again), None)
         if k is None:
             return
@@ -140,7 +150,7 @@ def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certifi
         low = len(parts)
         block = parts.members[parts.pointer[k] : parts.pointer[k + 1]]
         if _settle_in_digits(block, rewards, earned, start):
-            doubt.worth[block] = _worth(rewards, earned)[block]
+            known.worth[block] = _worth(rewards, earned)[block]
             low = k + 1
 
 

@@ -87,7 +87,7 @@ def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
 def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back, rows) -> None:  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
     width = 8
-    for k in range(pattern.pointer[low], pattern.pointer[high]):
+    for k in range(pattern.after[low], pattern.after[high]):
         for w in range(width):
             ahead[k, w] = 0.0
             back[k, w] = 0.0
@@ -117,8 +117,8 @@ def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back
     total = np.empty(width)
     columns = 2 if course.kind in (2, 3) else 3  # nobody loses in MOST_VIA and MOST_AROUND
     for i in range(low, high):
-        first = pattern.pointer[i]
-        last = pattern.pointer[i + 1]
+        first = pattern.after[i]
+        last = pattern.after[i + 1]
         for w in range(width):
             total[w] = rows[i, 0, w]
         for k in range(first, last):
@@ -152,7 +152,7 @@ def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back
                 _add(ahead, k, into, _lanes(ahead, b))
                 _add(back, k, onto, _lanes(back, b))
     for i in range(high - 1, low - 1, -1):
-        for k in range(pattern.pointer[i], pattern.pointer[i + 1]):
+        for k in range(pattern.after[i], pattern.after[i + 1]):
             j = pattern.later[k]
             onto = _lanes(ahead, k)
             for column in range(1, columns):

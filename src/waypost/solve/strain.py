@@ -2,147 +2,379 @@
 
 What a strategy is worth, ``w = a gain - b loss``, is at most ``w + eps e`` under *any* strategy if for every choice `c`
 
-    e(x) - sum_y P(c, y) e(y)  >=  (n(c) + 6) (size(x) + size(c))  +  better(c) / eps
+    e(x) - sum_y P(c, y) e(y)  >=  (n(c) + 8) spread(c)  +  better(c) / eps
 
-where ``size`` is what is at stake (``a gain + b loss``), ``better(c) = sum_y P(c, y) w(y) - w(x)`` as floats have it,
-and ``n(c)`` how many successors it has: then ``w + eps e`` never rises along a run, whatever is chosen. The first term
-is what rounding can hide. With ``u = eps / 2``: products and their sum, ``(n + 4) u size(c)``; the worth of the state,
-``3 u size(x)``; probabilities rounded when they were read and when staying was left out, ``4 u size(c)``; their sum,
-which is not quite 1, ``n u size(x)``; the difference, ``u`` of both. All this is less than ``(n + 6) eps`` of both.
+where ``better(c) = sum_y P(c, y) (w(y) - w(x))`` as floats have it, ``spread(c)`` is the same sum of absolute values,
+and ``n(c)`` is how many successors it has: then ``w + eps e`` never rises along a run, whatever is chosen. The first
+term is what rounding can hide: that of differences, products and their sum, and of probabilities when they were read
+and when staying was left out. Nothing is said of where ``w`` comes from, so ``w = worth + fix``: floats as they were
+found, and what puts them right to twice as many digits (one step of iterative refinement). Where runs stay for long
+among states that are worth nearly the same, nothing spreads, and nothing is hidden.
 
-Such an ``e`` is the *strain* of a state. It is first found for the strategy itself, in which it is what is at stake,
-added up along the run, then raised where another choice asks for more. A choice that is clearly worse (`CLEAR`) asks
-for nothing: the strain of its successors is a smaller share of what is at stake there (`HARMLESS`).
+The least such ``e`` is the *strain* of a state: what the right-hand sides add up to along a run, at most. It is found
+by policy iteration (`judge`), which begins with the strategy itself; most often that asks for most already.
 
-Nothing of this asks where ``w`` comes from. So what is equal but for rounding is made equal first, at the greatest of
-the values: a choice whose successors are all worth what its state is changes nothing, exactly, and asks only for the
-greatest strain among them. In an end component runs may wander for ever that way.
+In an end component (`waypost.graph.components`) runs may wander for ever, and every state is worth the same, as a fact:
+each gets to every other. So its states share one worth, the greatest found for any of them, and one strain; choices
+that stay in it ask for nothing, and one that leaves it with probability ``l`` asks ``e >= (...) / l``, the sums taken
+over where it leaves to. The `leader` of a state is the one that stands for its end component, or itself.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints
 from waypost.graph.compiled import kernel
+from waypost.solve.gth import Chain, eliminate, substitute
 
 EPS = 2.220446049250313e-16
 HARMLESS = 5e-11  # the share of what is at stake by which a best strategy may be missed
-CLEAR = 1e-10  # a choice that is worse by this share is worse
 WITHOUT_RATIO = 8.0  # where no ratio is asked for, as many times that: nothing was judged a little above it
-EQUAL = 1e-13  # and by which worths may differ for rounding
-RAISES = 40  # passes in which strains may rise
+
+HOPELESS = 1e-6  # a greater share than that comes to no good
+
+_MORE = 1.5  # what is asked for is exceeded by this factor, or rounding would ask again
+_FIXED = 1e-13  # relative to what it is the balance of: how right a fix is
+_ROUNDS = 30  # strategies that ask for more
+
+
+class Known(NamedTuple):
+    """What is known of the error of every state."""
+
+    worth: NDArray[Any]  # (S,) what was found; that of every terminal state, and of every component judged before
+    fix: NDArray[Any]  # (S,) what is missing there
+    moved: NDArray[Any]  # (S,) what that is the balance of
+    strain: NDArray[Any]  # (S,) in units of rounding
+    leader: Ints  # (S,) the state that stands for its end component, where that is known
 
 
 @kernel
-def raise_strain(block, rewards, earned, worth, strain, slack) -> bool:  # type: ignore[no-untyped-def]
-    """Raise strains until no choice of a component asks for more; False if they still rise after some passes.
+def nothing_known(worth, stake) -> Known:  # type: ignore[no-untyped-def]
+    """Nothing but what terminal states are worth, and have at stake."""
+    return Known(worth, np.zeros(len(worth)), np.zeros(len(worth)), 4.0 * stake, np.arange(len(worth)))
 
-    `worth` is that of every terminal state, and of every component that was here before; `slack` as many times `CLEAR`
-    is clear.
+
+@kernel
+def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> bool:  # type: ignore[no-untyped-def]
+    """Find worth and strain of a component, given those of its successors; infinite where there is no telling.
+
+    It is ``order[low:high]``, and `place` of a state its place there, or something else. Elsewhere, and where the
+    choice is below -1, everything is known. False if there is a better strategy, to which it is then switched.
     """
-    for x in block:
-        worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
-    for k in range(RAISES):
-        raised = False
-        for i in range(len(block)):
-            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
-            if earned.choice[x] >= -1 and _levelled(x, rewards, earned, worth):
-                raised = True
-        if not raised:
+    block = order[low:high]
+    begin(block, rewards, earned, known)
+    columns = np.zeros((len(order), 2))
+    asking = earned.choice.copy()
+    for i in range(low, high):
+        columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known)
+    bounded = _lay(low, high, order, pattern, place, rewards, asking, factors)
+    if bounded:
+        substitute(low, high, pattern, factors, columns)
+        for i in range(low, high):
+            if asking[order[i]] >= 0:
+                known.fix[order[i]] = columns[i, 0]
+                known.moved[order[i]] = columns[i, 1]
+        if _improve(block, rewards, earned, known):
+            return False
+        _agree(block, known)
+    columns = columns[:, :1].copy()
+    more = bounded
+    for k in range(_ROUNDS):
+        if not more:
             break
-    for k in range(RAISES):
-        raised = False
-        for i in range(len(block)):
-            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
-            if earned.choice[x] >= -1 and _raised(x, rewards, earned, worth, strain, slack):
-                raised = True
-        if not raised:
-            return True
-    return False
-
-
-@kernel
-def _levelled(x, rewards, earned, worth):  # type: ignore[no-untyped-def]
-    """Make a state worth what all successors of a choice are, where they differ for rounding only; whether it rose."""
-    most = worth[x]
-    same = EQUAL * (rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x])
-    for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-        if rewards.enabled[c]:
-            high = most
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                there = worth[rewards.indices[e]]
-                if abs(there - worth[x]) > same:
-                    high = most
-                    break
-                high = max(high, there)
-            most = max(most, high)
-    rose = most > worth[x]
-    worth[x] = most
-    return rose
-
-
-@kernel
-def _raised(x, rewards, earned, worth, strain, slack):  # type: ignore[no-untyped-def]
-    """Raise the strain of a state to what its choices ask for, and a little more; whether that was needed."""
-    stake = rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x]
-    asked = 0.0
-    if rewards.may_stop[x] and worth[x] < 0.0:  # it might have stopped
-        asked = 4.0 * stake - worth[x] / EPS
-    spare = 0.0
-    for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-        if not rewards.enabled[c]:
-            continue
-        better = 0.0
-        size = stake
-        onward = 0.0
-        most = 0.0
-        level = True
-        low = rewards.indptr[c]
-        high = rewards.indptr[c + 1]
-        for e in range(low, high):
-            y = rewards.indices[e]
-            p = rewards.data[e]
-            if y != x:
-                better += p * (worth[y] - worth[x])
-                size += p * (rewards.gain_weight * earned.gain[y] + rewards.loss_weight * earned.loss[y])
-                onward += p * strain[y]
-                most = max(most, strain[y])
-                level &= worth[y] == worth[x]
-        if level:
-            asked = max(asked, most)
-            continue
-        if c == earned.choice[x]:
-            better = abs(better)
-        elif better < -slack * CLEAR * size:
-            continue
-        rounding = (high - low + 6) * size
-        asked = max(asked, onward + rounding + max(better, 0.0) / EPS)
-        spare = max(spare, 0.25 * rounding)
-    if asked <= strain[x]:
-        return False
-    strain[x] = asked + spare
+        if k > 0 and not _lay(low, high, order, pattern, place, rewards, asking, factors):
+            break
+        for i in range(low, high):
+            columns[i, 0] = _own(low, high, order[i], place, rewards, earned, asking, known)
+        substitute(low, high, pattern, factors, columns)
+        for i in range(low, high):
+            x = order[i]
+            if earned.choice[x] >= -1:
+                known.strain[known.leader[x]] = max(known.strain[known.leader[x]], columns[i, 0])
+        more = _ask(block, rewards, earned, asking, known)
+        if _hopeless(block, known):
+            break
+    for x in block:
+        if earned.choice[x] >= -1:
+            known.strain[x] = known.strain[known.leader[x]] if bounded and not more else np.inf
     return True
 
 
 @kernel
-def own_strain(x, rewards, earned) -> float:  # type: ignore[no-untyped-def]
-    """What one step of the strategy itself adds to the strain of a state, and half as much again."""
-    c = earned.choice[x]
-    if c < 0:
-        return 0.0
-    up = rewards.gain_weight * earned.gain[x]
-    down = rewards.loss_weight * earned.loss[x]
-    value = 0.0
-    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-        y = rewards.indices[e]
-        value += rewards.data[e] * (rewards.gain_weight * earned.gain[y] - rewards.loss_weight * earned.loss[y])
-    steps = rewards.indptr[c + 1] - rewards.indptr[c] + 6
-    return float(1.5 * (2.0 * steps * (up + down) + abs(value - (up - down)) / EPS))
+def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
+    """Switch to choices that are certainly better, to twice as many digits; whether there were any."""
+    switched = False
+    for x in block:
+        if earned.choice[x] < -1:
+            continue
+        best = 0.0
+        worth = known.worth[x] + known.fix[x]
+        if rewards.may_stop[x] and worth < -_FIXED * known.moved[x]:
+            best = -worth
+            earned.choice[x] = -1
+            switched = True
+        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+            if rewards.enabled[c] and c != earned.choice[x]:
+                better = 0.0
+                rest = 0.0
+                spread = 0.0
+                doubt = known.moved[x]
+                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                    y = rewards.indices[e]
+                    p = rewards.data[e]
+                    better += p * (known.worth[y] - known.worth[x])
+                    rest += p * (known.fix[y] - known.fix[x])
+                    spread += p * (abs(known.worth[y] - known.worth[x]) + abs(known.fix[y] - known.fix[x]))
+                    doubt += p * known.moved[y]
+                n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
+                if better + rest > best + n * EPS * spread + _FIXED * doubt:
+                    best = better + rest
+                    earned.choice[x] = c
+                    switched = True
+    return switched
 
 
 @kernel
-def harmless(block, rewards, earned, strain, slack) -> bool:  # type: ignore[no-untyped-def]
-    """Whether the strain of every state is a small share of what is at stake."""
+def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
+    """Worth and strain of a component that is one state."""
+    begin(np.array([x]), rewards, earned, known)
+    if earned.choice[x] >= -1:
+        known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
+        _, asked, spare = _asks_most(x, rewards, known)
+        known.strain[x] = asked + spare
+
+
+@kernel
+def relax_strain(block, rewards, earned, known, patience) -> None:  # type: ignore[no-untyped-def]
+    """As `judge` without elimination: raise strains until no choice asks for more; infinite if that takes long."""
+    begin(block, rewards, earned, known)
+    _agree(block, known)
+    raised = True
+    k = 0
+    while raised and k < patience:
+        raised = False
+        for i in range(len(block)):
+            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
+            _, asked, spare = _asks_most(x, rewards, known)
+            if asked > known.strain[known.leader[x]]:
+                known.strain[known.leader[x]] = asked + spare
+                raised = True
+        k += 1
     for x in block:
-        stake = rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x]
-        if EPS * strain[x] > slack * HARMLESS * stake:
+        known.strain[x] = np.inf if raised else known.strain[known.leader[x]]
+
+
+@kernel
+def begin(block, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
+    """Forget what was known of a component but what its states were found to be worth."""
+    for x in block:
+        if earned.choice[x] >= -1:
+            known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
+            known.fix[x] = 0.0
+            known.moved[x] = 0.0
+            known.strain[x] = 0.0
+
+
+@kernel
+def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
+    """By how much one step of a strategy earns more than its state is worth; and the same with nothing balanced."""
+    total = 0.0
+    rest = 0.0
+    moved = 0.0
+    if choice[x] >= 0:
+        for e in range(rewards.indptr[choice[x]], rewards.indptr[choice[x] + 1]):
+            y = rewards.indices[e]
+            total += rewards.data[e] * (known.worth[y] - known.worth[x])
+            rest += rewards.data[e] * (known.fix[y] - known.fix[x])
+            moved += rewards.data[e] * known.moved[y]
+    return total + rest, abs(total) + moved
+
+
+@kernel
+def _lay(low, high, order, pattern, place, rewards, asking, factors):  # type: ignore[no-untyped-def]
+    """Factors of the chain that a strategy makes of a component; False if it is never left."""
+    size = 0
+    for i in range(low, high):
+        c = asking[order[i]]
+        size += rewards.indptr[c + 1] - rewards.indptr[c] if c >= 0 else 0
+    chain = Chain(np.zeros(high - low + 1, np.int64), np.empty(size, np.int64), np.empty(size))
+    leaving = np.zeros(high - low)
+    filled = 0
+    for i in range(low, high):
+        c = asking[order[i]]
+        if c < 0:
+            leaving[i - low] = 1.0
+        else:
+            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                y = rewards.indices[e]
+                if low <= place[y] < high and asking[y] >= -1:
+                    if place[y] != i:
+                        chain.place[filled] = place[y]
+                        chain.chance[filled] = rewards.data[e]
+                        filled += 1
+                else:
+                    leaving[i - low] += rewards.data[e]
+        chain.pointer[i - low + 1] = filled
+    return eliminate(low, high, pattern, chain, leaving, factors)
+
+
+@kernel
+def _own(low, high, x, place, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
+    """What one step of a strategy adds to the strain of a state, and more; with what is known to follow it."""
+    c = asking[x]
+    if c < -1:
+        return 0.0
+    if c == -1:
+        return _stopping(x, known) if earned.choice[x] >= 0 else 0.0
+    better, spread, onward, leaving = _weigh(x, c, rewards, known)
+    total = 0.0
+    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+        y = rewards.indices[e]
+        if not (low <= place[y] < high and asking[y] >= -1):
+            total += rewards.data[e] * known.strain[y]
+    if leaving == 0.0:
+        return total
+    if c == earned.choice[x]:
+        better = abs(better)
+    n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
+    return total + _MORE * n * (spread + EPS * onward) + (_MORE if better > 0.0 else 1.0) * better / EPS
+
+
+@kernel
+def _agree(block, known) -> None:  # type: ignore[no-untyped-def]
+    """Let the states of an end component be worth the same: the greatest of what was found."""
+    for x in block:
+        me = known.leader[x]
+        if me != x and known.worth[x] + known.fix[x] > known.worth[me] + known.fix[me]:
+            known.worth[me] = known.worth[x]
+            known.fix[me] = known.fix[x]
+    for x in block:
+        known.worth[x] = known.worth[known.leader[x]]
+        known.fix[x] = known.fix[known.leader[x]]
+
+
+@kernel
+def _weigh(x, c, rewards, known):  # type: ignore[no-untyped-def]
+    """How much better a choice is than what its state is worth, the spread, the strain to come, and leaving at all."""
+    me = known.leader[x]
+    better = 0.0
+    rest = 0.0
+    spread = 0.0
+    onward = 0.0
+    leaving = 0.0
+    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+        y = rewards.indices[e]
+        if known.leader[y] != me:
+            p = rewards.data[e]
+            more = known.worth[y] - known.worth[x]
+            fix = known.fix[y] - known.fix[x]
+            better += p * more
+            rest += p * fix
+            spread += p * (abs(more) + abs(fix))
+            onward += p * known.strain[known.leader[y]]
+            leaving += p
+    return better + rest, spread, onward, leaving
+
+
+@kernel
+def _stopping(x, known):  # type: ignore[no-untyped-def]
+    """Strain that is asked for where one may stop."""
+    return max(-1.001 * (known.worth[x] + known.fix[x]) / EPS, 0.0)
+
+
+@kernel
+def _asks_most(x, rewards, known):  # type: ignore[no-untyped-def]
+    """The choice of a state that asks for the greatest strain, -1 for stopping; how much, and a little more."""
+    most = _stopping(x, known) if rewards.may_stop[x] else 0.0
+    best = -1
+    spare = 0.0
+    for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+        if rewards.enabled[c]:
+            better, spread, onward, leaving = _weigh(x, c, rewards, known)
+            if leaving > 0.0:
+                n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
+                asked = (onward * (1.0 + n * EPS) + n * spread + better / EPS) / leaving
+                spare = max(spare, 0.25 * n * spread / leaving)
+                if asked > most:
+                    most = asked
+                    best = c
+    return best, most, spare
+
+
+@kernel
+def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
+    """Switch to the choices that ask for more than there is; whether there were any."""
+    switched = False
+    for x in block:
+        if earned.choice[x] >= -1:
+            c, asked, _ = _asks_most(x, rewards, known)
+            me = known.leader[x]
+            if asked > known.strain[me]:
+                switched = True
+                asking[x] = c
+                known.strain[me] = asked  # what others of its end component must exceed
+                if me != x or _several(block, x, known.leader):
+                    _towards(block, x, rewards, asking, known.leader)
+    return switched
+
+
+@kernel
+def _hopeless(block, known):  # type: ignore[no-untyped-def]
+    """Whether strains have grown beyond any use."""
+    strain = 0.0
+    worth = 0.0
+    for x in block:
+        strain = max(strain, known.strain[x])
+        worth = max(worth, abs(known.worth[x]))
+    return EPS * strain > HOPELESS * worth
+
+
+@kernel
+def _several(block, x, leader):  # type: ignore[no-untyped-def]
+    """Whether a leader stands for others."""
+    others = 0
+    for y in block:
+        others += y != x and leader[y] == x
+    return others > 0
+
+
+@kernel
+def _towards(block, way_out, rewards, asking, leader) -> None:  # type: ignore[no-untyped-def]
+    """Send all states of an end component to one of them."""
+    me = leader[way_out]
+    near = np.zeros(len(leader), np.bool_)
+    near[way_out] = True
+    found = True
+    k = 0
+    while found:
+        found = False
+        for i in range(len(block)):
+            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
+            if leader[x] == me and not near[x]:
+                for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+                    inner = rewards.enabled[c]
+                    nearer = False
+                    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                        inner &= leader[rewards.indices[e]] == me
+                        nearer |= near[rewards.indices[e]]
+                    if inner and nearer:
+                        asking[x] = c
+                        near[x] = True
+                        found = True
+                        break
+        k += 1
+
+
+@kernel
+def harmless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
+    """Whether no state may be worth more than was found by more than a small share of what is at stake."""
+    for x in block:
+        up = rewards.gain_weight * earned.gain[x]
+        down = rewards.loss_weight * earned.loss[x]
+        if known.worth[x] - (up - down) + known.fix[x] + EPS * known.strain[x] > HARMLESS * (up + down):
             return False
     return True
