@@ -53,14 +53,14 @@ class Visits:
         chain = Chain(np.asarray(ordered.indptr, np.int64), rank[ordered.indices], np.asarray(ordered.data, float))
         out = np.asarray(leaving, float)[pattern.order]
         factors = blank(pattern, out)
-        if not eliminate.sized(work + 10.0 * len(pattern.later))(pattern, chain, out, factors):
+        if not eliminate.sized(work + 10.0 * len(pattern.later))(0, n, pattern, chain, out, factors):
             raise ZeroDivisionError("a part of this chain is never left")
         return cls(pattern, factors, rank)
 
     def after(self, columns: NDArray[Any]) -> Floats:
         """(n, k) what is collected from each state on: ``N c`` for every column ``c`` of what one visit gives."""
         found = np.array(columns, float)[self.pattern.order]
-        substitute.sized(self._work(found))(self.pattern, self.factors, found, len(found))
+        substitute.sized(self._work(found))(0, len(found), self.pattern, self.factors, found)
         return found[self.rank]
 
     def before(self, start: Floats) -> Floats:
