@@ -378,11 +378,12 @@ def test_a_given_strategy_is_drawn_beside_the_best_on_a_grid(browser):
     assert browser.log() == []
 
 
-def test_what_a_choice_is_worth_is_what_the_library_says(page):
+def test_what_a_choice_is_worth_is_what_the_library_says(browser):
     """After a choice the target is reached with its successors' least to greatest probability, averaged."""
-    mdp = loan()
+    mdp, page = loan(), browser
+    page.open(render_html(explain(mdp, target="Granted")))
     page.press(page.node("Error"))
-    page.until("return document.querySelector('#details .choice')")
+    page.until("return document.querySelector('#details .worth')")
     shown = page.run("return waypost.worthOf(waypost.selected).map((w) => [waypost.action(w.choice), ...w.bounds])")
     least, most = (reachability(mdp, target="Granted", optimum=side) for side in ("min", "max"))
     state = mdp.index["Error"]

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from waypost.cases import prepare_case
+from waypost.importance import choice_importance, explain
 from waypost.report import render_html
+from waypost.report.wording import span
 from waypost.story import explain_log, with_insight
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -29,8 +31,41 @@ def test_a_clicked_state_tells_what_its_choices_are_worth_and_what_forbidding_it
     assert "The choice in Consultation" in details
     rows = browser.run("return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n'))")
     known = deep.insight.decisions["Consultation"].values
-    assert [[row[0], row[-1]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
+    assert [[row[0], row[2]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
     assert known == pytest.approx({"Apply": 0.98, "Angry": 0})
+    assert browser.log() == []
+
+
+def test_a_choice_has_its_importance_beside_its_worth_in_the_scope_that_is_shown(browser, deep):
+    """The bounds are those of `choice_importance`; a page that was not told them says how to have them."""
+    mdp = deep.mdp
+    browser.open(render_html(deep))
+    browser.press(browser.node("Consultation"))
+    last = "return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n').pop())"
+    for scope in ("all", "optimal"):
+        browser.press(f'#scope [data-key="{scope}"]')
+        known = choice_importance(mdp, target="Granted", scope=scope)
+        assert browser.run(last) == [span(known["Consultation", action]) for action in ("Apply", "Angry")]
+    browser.open(render_html(with_insight(explain(mdp, target="Granted"))))
+    browser.press(browser.node("Consultation"))
+    assert "waypost decisions --importance all" in browser.text("#details")
+    assert browser.log() == []
+
+
+def test_the_choices_of_a_log_have_their_importance_too(browser):
+    found = explain_log(prepare_case("loan-log"), by_state=True, choices=True)
+    mdp = found.insight.decisions.mdp
+    known = choice_importance(mdp, target="positive", scope="all")
+    browser.open(render_html(found))
+    rows = browser.run("return waypost.target.insight.decisions")
+    assert rows
+    for row, decision in zip(rows, found.insight.decisions, strict=True):
+        for (action, *_), bounds in zip(row["actions"], row["importance"]["all"], strict=True):
+            assert bounds == pytest.approx(known[decision.state, action], abs=1e-9)
+        assert browser.run("return waypost.data.states[arguments[0]]", row["state"]) == decision.state
+    browser.run("waypost.select(arguments[0], true)", rows[0]["state"])
+    assert f"The choice {rows[0]['where']}" in browser.text("#details")
+    assert browser.text("#details").count("The choice") == 1
     assert browser.log() == []
 
 

@@ -78,7 +78,7 @@ def _explain(options: dict[str, Any]) -> None:
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
-        story, how = told_story(prepared, options, learning, by_state=".json" in wanted)
+        story, how = told_story(prepared, options, learning, wanted)
         printed = _write([story], files, how, options)
         if options["segment"] and printed:
             show_segments(prepared, options["segment"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from waypost.cli.source import learning_progress, load_strategy, names_case, scopes_of, tell
@@ -52,9 +52,10 @@ def log_of(prepared: Prepared) -> Log:
 
 
 def told_story(
-    prepared: Prepared, options: dict[str, Any], learning: Mapping[str, Any], *, by_state: bool
+    prepared: Prepared, options: dict[str, Any], learning: Mapping[str, Any], endings: Iterable[str]
 ) -> tuple[Explanation, dict[str, Any]]:
-    """Explanation of a log by activity, and what a page shows beside it."""
+    """Explanation of a log by activity, as files with these endings want it, and what a page shows beside it."""
+    from waypost.report.planning import needs
     from waypost.story import explain_log
 
     if options["bootstrap"] and options["match"] == "history":
@@ -71,7 +72,8 @@ def told_story(
         scope=scopes,
         min_seen=options["min_seen"] or (1 if names_case(options["model"]) else None),
         activities=options["states"] or None,
-        by_state=by_state,
+        by_state=".json" in endings,
+        choices=needs(learned.mdp, *endings)["choices"],
         learned=learned,
         resamples=options["bootstrap"] or 0,
         seed=options["seed"],

@@ -242,7 +242,8 @@ class Explanation(ByState[dict[str, Bounds]]):
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
     insight
-        Decisions, usual ways and telling segments, where `waypost.story.with_insight` added them, and of every log.
+        Decisions and the importance of choices, where they were asked for; usual ways and telling segments, where
+        `waypost.story.with_insight` added them, and of every log.
 
     Examples
     --------

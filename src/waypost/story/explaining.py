@@ -16,6 +16,7 @@ from waypost.errors import unknown_name
 from waypost.graph import Graph, end_components, reachable
 from waypost.importance import Bounds, Explanation, Question, StateImportance, explain
 from waypost.importance.activities import ActivityScore, ModelFit, Story
+from waypost.importance.choices import ask_choices
 from waypost.importance.passing import SIDES, bounds, witness
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
@@ -57,6 +58,7 @@ def explain_log(
     min_seen: int | None = None,
     activities: Iterable[str] | None = None,
     by_state: bool = False,
+    choices: bool = False,
     learned: Learned | None = None,
     resamples: int = 0,
     seed: int = 1,
@@ -82,6 +84,8 @@ def explain_log(
         Activities to tell of; all by default.
     by_state
         Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
+    choices
+        Whether the explanation carries the importance of every choice of the model, in each scope.
     learned
         The model, where it was learned already.
     resamples, seed
@@ -136,7 +140,8 @@ def explain_log(
         performers=performers(ready.traces),
     )
     told = by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
-    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.mdp))
+    scored = {name: ask_choices(q) for name, q in chosen.questions.items() if choices and q.mdp is chosen.mdp}
+    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.mdp, scored))
 
 
 def _said(positive: str | Sequence[str] | None) -> str:

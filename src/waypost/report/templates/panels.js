@@ -32,7 +32,7 @@ function showDetails(page, host) {
     page.kind(state) ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
     ...boundsRows(page, state),
     ...whatIfParts(page, state),
-    ...(decisionsOf(page, state).length ? decisionParts(page, state) : choiceParts(page, state)),
+    ...(decisionsOf(page, state, "state").length ? decisionParts(page, state, "state") : choiceParts(page, state)),
     ...trailsThrough(page, state),
     ...witnessParts(page, state),
     ...neighbours(page, state),
@@ -68,7 +68,7 @@ function choiceParts(page, state) {
   const worth = page.worthOf(state);
   if (!worth) { page.whenValued(() => { if (page.selected === state) showDetails(page, document.getElementById("details")); }); return []; }
   if (worth.length < 2) return [element("p", { class: "muted" }, "From here the target is reached with probability ", element("b", {}, span(...worth[0].bounds)), ".")];
-  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row choice" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
+  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row worth" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
 }
 
 function witnessParts(page, state) {

@@ -67,7 +67,7 @@ function showStop(page, host, k) {
     element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}${stop.actor ? `, by ${stop.actor}` : ""}` : counted(stop.cases, "case")),
     ...changeRows(page, stop),
     ...contrastRows(page, stop),
-    ...decisionParts(page, k),
+    ...decisionParts(page, k, "stop"),
     ...stopImportance(page, k),
     ...trailsThrough(page, k),
     out.length ? element("h4", {}, "Followed by") : null, out.length ? element("ul", { class: "steps" }, out) : null,
