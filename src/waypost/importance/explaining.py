@@ -103,6 +103,7 @@ def explain(
         absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
         groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
+        conserving=next((question.reach.conserving for question in questions if question.optimal), None),
         whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
         insight=_insight(questions, decisions=decisions, choices=choices) if decisions or choices else None,
     )

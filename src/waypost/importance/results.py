@@ -237,6 +237,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         Groups that reports tell beside the states, with the number of their states (`with_groups`).
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    conserving
+        Choices that keep the greatest probability of the target, where the best strategies were asked about.
     whatifs
         Success after and without each state, where it was asked for.
     log
@@ -268,6 +270,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     told_groups: Mapping[str, int] = field(default_factory=dict)  # those with rows of their own, and their states
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    conserving: NDArray[np.bool_] | None = None  # (C,)
     whatifs: WhatIfs | None = None
     log: Story | None = None
     insight: Insight | None = None
