@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from waypost.cases import prepare_case
-from waypost.importance import choice_importance, explain
+from waypost.importance import choice_importance, explain, without
 from waypost.report import render_html
-from waypost.report.wording import span
+from waypost.report.wording import number, span
 from waypost.story import explain_log, with_insight
+from waypost.uncertainty import bootstrap, with_resampled
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -95,6 +97,41 @@ def test_an_activity_tells_of_the_choices_after_it_with_intervals(browser):
     low, high = (round(100 * x) for x in score.intervals["bad_share"])
     assert f"({low} to {high} %)" in details
     assert browser.log() == []
+
+
+def test_a_state_tells_where_its_bounds_lie_when_cases_are_drawn_again(browser):
+    """Where it has an interval it says it, with how many draws; where no draw has the state it says that."""
+    prepared = prepare_case("loan-log")
+    mdp = prepared.learn_fitting().mdp
+    drawn = bootstrap(prepared.traces, target="positive", resamples=8, seed=3, eps=prepared.eps, workers=1)
+    found = with_resampled(explain(mdp, target="positive"), drawn)
+    browser.open(render_html(found))
+    named = drawn["optimal"].names
+    moved = [k for k, ends in enumerate(drawn["optimal"].lower) if not np.isnan(ends[0])]
+    assert moved
+    for k in moved[1:12:3]:
+        browser.run("waypost.select(waypost.data.states.indexOf(arguments[0]), true)", named[k])
+        row = browser.text('#details [data-scope="optimal"]').replace("\n", " ")
+        ends = number(float(drawn["optimal"].lower[k][0])), number(float(drawn["optimal"].upper[k][1]))
+        assert row.endswith(f"({ends[0]} to {ends[1]})")
+        assert "in 95 % of 8 draws of the cases" in browser.text("#details")
+    lost = sorted(set(range(mdp.n_states)) - set(moved))
+    for k in lost[:1]:
+        browser.run("waypost.select(waypost.data.states.indexOf(arguments[0]), true)", named[k])
+        assert "rests on a handful of cases" in browser.text("#details")
+    assert browser.log() == []
+
+
+def test_intervals_of_another_model_are_not_attached():
+    """Bounds after forbidding something are not those that were drawn again."""
+    prepared = prepare_case("loan-log")
+    mdp = prepared.learn_fitting().mdp
+    drawn = bootstrap(prepared.traces, target="positive", resamples=3, seed=3, eps=prepared.eps, workers=1)
+    whole, less = (explain(m, target="positive") for m in (mdp, without(mdp, ["Make offer2"])))
+    told = with_resampled(less, drawn).intervals.states["all"]
+    changed = {name for name in less.names if less[name]["all"] != pytest.approx(whole[name]["all"])}
+    assert changed
+    assert not changed & set(told)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

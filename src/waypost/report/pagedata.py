@@ -106,6 +106,7 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "view": _drawn(view, at),
         "whatifs": _whatifs(explanation, inside),
         "worse": _worse(explanation) if whole else None,
+        "intervals": _intervals(explanation, inside),
     }
 
 
@@ -130,6 +131,19 @@ def _whatifs(explanation: Explanation, inside: Sequence[int]) -> list[list[float
         return None
     columns = (known.after_lower, known.after_upper, known.without)
     return [[float(values[k]) for k in inside] for values in columns]
+
+
+def _intervals(explanation: Explanation, inside: Sequence[int]) -> dict[str, Any] | None:
+    """Where the bounds of each state lie when cases are drawn again: from, to of the lower and of the upper bound."""
+    known = explanation.intervals
+    if known is None:
+        return None
+    names = [explanation.mdp.states[explanation.asked[k]] for k in inside]
+    rows = {
+        scope: [[compact(end) for bounds in found.get(name, ()) for end in bounds] or None for name in names]
+        for scope, found in known.states.items()
+    }
+    return {"level": known.level, "resamples": known.resamples, "scopes": rows}
 
 
 def _worse(explanation: Explanation) -> list[int] | None:
