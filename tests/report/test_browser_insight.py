@@ -175,7 +175,9 @@ def test_steps_are_marked_with_who_performs_them(told, loan_log):
     assert performers["Withdraw"].actor == "customer"
     assert performers["Withdraw"].chooses
     assert not performers["Make offer1"].chooses
-    assert "customer (chooses)" in told.text("#actors")
+    assert told.text("#actors").split("\n") == ["Performed by", "customer (chooses)", "bank"]
+    strokes = "return [...document.querySelectorAll('#actors .actor')].map((x) => getComputedStyle(x).strokeDasharray)"
+    assert len(set(told.run(strokes))) == 2  # told apart without colours, too
     marked = told.run("return [...document.querySelectorAll('.node .actor')].length")
     assert marked == told.run("return document.querySelectorAll('.node[data-role=activity]').length")
 
