@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from waypost.importance.choices import ChoiceImportance
@@ -10,6 +10,7 @@ from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+from waypost.report.folding import Written, shortened
 from waypost.report.names import titles
 from waypost.report.pagedata import compact
 from waypost.report.view import turn_states, turns
@@ -58,18 +59,31 @@ def route_text(route: Route, mdp: MDP | None = None) -> str:
     >>> route_text(Route((Block(("ask",)), Block(("call",), 1, 3), Block(("a", "b"), 2, 2)), 0.5))
     'ask → call (1 to 3 times) → [a → b] (2 times)'
     """
+    return " → ".join(text for _, text in _parts(route, mdp))
+
+
+def _parts(route: Route, mdp: MDP | None) -> list[Written]:
+    """Parts of a way as they are written."""
     called = {} if mdp is None else dict(zip(mdp.states, titles(mdp), strict=True))
     silent = _silent(mdp)
-    parts = []
+    parts: list[Written] = []
     for block in route.blocks:
-        told = [printable(called.get(name, name)) for name in block.steps if name not in silent]
+        told = tuple(printable(called.get(name, name)) for name in block.steps if name not in silent)
         if not told:
             continue
         steps = " → ".join(told)
         often = f"{block.most} times" if block.least == block.most else f"{block.least} to {block.most} times"
         inside = f"[{steps}]" if len(told) > 1 else steps
-        parts.append(steps if block.most == 1 else f"{inside} ({often})")
-    return " → ".join(parts)
+        parts.append((told, steps if block.most == 1 else f"{inside} ({often})"))
+    return parts
+
+
+def route_texts(routes: Sequence[Route], mdp: MDP | None = None) -> list[tuple[str, str | None]]:
+    """Write ways for people: long ones by what the first one has not, with the whole beside it."""
+    parts = [_parts(route, mdp) for route in routes]
+    full = [" → ".join(text for _, text in written) for written in parts]
+    short = [" → ".join(written) for written in shortened(parts)]
+    return [(told, None if told == whole else whole) for told, whole in zip(short, full, strict=True)]
 
 
 def _silent(mdp: MDP | None) -> set[str]:
@@ -128,8 +142,8 @@ def insight_data(
         "reached": None if known.decisions is None else known.decisions.reached,
         "best": None if known.decisions is None else known.decisions.reachability,
         "routes": [
-            {"share": r.share, "cases": r.cases, "text": route_text(r, mdp), "steps": _steps(r, at)}
-            for r in known.routes
+            {"share": r.share, "cases": r.cases, "text": text, "whole": whole, "steps": _steps(r, at)}
+            for r, (text, whole) in zip(known.routes, route_texts(known.routes, mdp), strict=True)
         ],
         "segments": [
             {
