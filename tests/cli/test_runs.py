@@ -310,3 +310,15 @@ def test_success_after_and_without_stand_beside_the_importance(run):
     out = re.sub(r"\s+", " ", run("explain", "--what-if"))
     assert "Without Application+, 'Granted' cannot be reached." in out
     assert "Without Consultation, 'Granted' is reached with probability 0.465 at best, instead of 0.98." in out
+
+
+def test_a_log_without_an_activity_is_told_as_it_is_with_it(run, refused):
+    first = [run("explain", "loan-log:300", "-q", *more).splitlines()[0] for more in ((), ("--without", "Send papers"))]
+    assert first[0] == first[1]
+    said = refused("explain", "loan-log:300", "-q", "--without", "Send papers", "--bootstrap", "3")
+    assert "leave out --without" in said
+
+
+def test_names_that_want_quotes_are_shown_with_them(refused):
+    assert 'go in quotes: "Angry"|"Rejected"' in refused("explain", "--group", "x=Angry|Rejected")
+    assert "quotes" not in refused("explain", "--state", "Angri|Rejected")

@@ -74,6 +74,8 @@ def _explain(options: dict[str, Any]) -> None:
     endings = {ending for _, ending in files}
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
+    if options["bootstrap"] and options["without"]:
+        raise WaypostError("--bootstrap learns models anew, in which nothing is forbidden; leave out --without")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
