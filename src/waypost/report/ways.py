@@ -50,7 +50,7 @@ def print_ways(
         [way, number(taken.share), "" if known is None else span(known, cell)]
         for way, taken, known in zip(told, found, bounds, strict=True)
     ]
-    head, apart = ["way", "share", "as a path"], int(any(len(way) > console.width // 2 for way in told))
+    head, apart = ["way", "share", "as a path"], int(any(len(way) > console.width for way in told))
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim", leading=apart))
     if told != full:
         console.print(Text("Long ways are told by what the first has not; --whole writes them out."))
