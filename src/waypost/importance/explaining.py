@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-from waypost.errors import ArgumentError
+from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
 from waypost.importance.asking import ask_states
-from waypost.importance.choices import ask_choices
+from waypost.importance.choices import ChoiceImportance, ask_choices
 from waypost.importance.deciding import decisions as decisions_of
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.insight import BEST, GIVEN, Insight
@@ -60,7 +61,7 @@ def explain(
         Whether it carries what each action is worth, how often it is asked for, and what the wrong one costs: under the
         given strategy where there is one, else under a best one.
     choices
-        Whether it carries the importance of every choice, in each scope.
+        Whether it carries the importance of every choice, in each scope in which it can be certified.
     exact
         Compute in rationals; the bounds are Fractions.
     progress
@@ -117,8 +118,17 @@ def _insight(questions: Sequence[Question], *, decisions: bool, choices: bool) -
     return Insight(
         BEST if given is None else GIVEN,
         found or None,  # a model may have no choice
-        {q.scope_name: ask_choices(q) for q in questions} if choices else {},
+        _choices(questions) if choices else {},
     )
+
+
+def _choices(questions: Sequence[Question]) -> dict[str, ChoiceImportance]:
+    """Importance of choices by scope, where it can be certified."""
+    found: dict[str, ChoiceImportance] = {}
+    for question in questions:
+        with suppress(PrecisionError):
+            found[question.scope_name] = ask_choices(question)
+    return found
 
 
 def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
