@@ -53,6 +53,19 @@ SCHEMA = {
                 },
             },
         },
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["decision", "state", "action", "worth", "costs", "taken", "met", "lost"],
+                "additionalProperties": False,
+                "properties": {
+                    **dict.fromkeys(["decision", "state", "action"], {"type": "string"}),
+                    **dict.fromkeys(["worth", "costs", "taken", "met"], {"type": "number", "minimum": 0, "maximum": 1}),
+                    "lost": {"type": "number", "minimum": 0},
+                },
+            },
+        },
     },
 }
 
