@@ -60,8 +60,8 @@ SCHEMA = {
                 "required": ["decision", "state", "action", "worth", "costs", "taken", "met", "lost"],
                 "additionalProperties": False,
                 "properties": {
-                    **dict.fromkeys(["decision", "state", "action"], {"type": "string"}),
-                    **dict.fromkeys(["worth", "costs", "taken", "met"], {"type": "number", "minimum": 0, "maximum": 1}),
+                    **{name: {"type": "string"} for name in ("decision", "state", "action")},
+                    **{name: {"minimum": 0, "maximum": 1} for name in ("worth", "costs", "taken", "met")},
                     "lost": {"type": "number", "minimum": 0},
                 },
             },
