@@ -114,7 +114,7 @@ def strategies_page(mdp: MDP) -> str:
 
 
 def make_loan_log() -> None:
-    page = render_html(explain_log(prepare_case("loan-log"), by_state=True))
+    page = render_html(explain_log(prepare_case("loan-log"), by_state=True, choices=True))
     shoot("loan-log", page, looks="light dark phone print")
     activity = (
         "waypost.selectStop(waypost.data.map.stops.findIndex((stop) => stop.name === 'Call customer short'), true)"

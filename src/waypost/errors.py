@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from collections.abc import Iterable, Sized
 from itertools import islice
 from types import ModuleType
@@ -94,6 +95,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     names = list(islice(known, None if total is None else 20_000))
     near = difflib.get_close_matches(name[:200], [n[:200] for n in names[:20_000]], n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
+    if "state" in kind and (quoted := _in_quotes(name, names)):
+        hint = f"; names in an expression go in quotes: {quoted};"
     more = (len(names) if total is None else total) - 8
     few = [f"{n[:57]}..." if len(n) > 60 else n for n in names[:8]]
     while len(few) > 3 and sum(map(len, few)) > LISTED:
@@ -103,6 +106,19 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     kinds = kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")
+
+
+def _in_quotes(name: str, known: Iterable[str]) -> str:
+    """Write several known names, joined by signs of an expression, as an expression; empty where it is none.
+
+    >>> _in_quotes("Angry | !Rejected", ["Angry", "Rejected"]), _in_quotes("Angry", ["Angry"])
+    ('"Angry" | !"Rejected"', '')
+    """
+    words = [word for word in re.split(r"(\s*[|&!()]\s*)", name) if word]
+    names = {word for word in words if not re.fullmatch(r"\s*[|&!()]\s*", word)}
+    if len(words) < 2 or not names <= set(known):
+        return ""
+    return "".join(f'"{word}"' if word in names else word for word in words)
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:

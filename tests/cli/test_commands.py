@@ -53,6 +53,19 @@ SCHEMA = {
                 },
             },
         },
+        "decisions": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["decision", "state", "action", "worth", "costs", "taken", "met", "lost"],
+                "additionalProperties": False,
+                "properties": {
+                    **{name: {"type": "string"} for name in ("decision", "state", "action")},
+                    **{name: {"minimum": 0, "maximum": 1} for name in ("worth", "costs", "taken", "met")},
+                    "lost": {"type": "number", "minimum": 0},
+                },
+            },
+        },
     },
 }
 

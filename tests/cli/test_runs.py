@@ -212,6 +212,23 @@ def test_many_actions_are_shown_by_the_best_and_the_worst(run, tmp_path):
     assert "(4 more)" in out
 
 
+def test_long_ways_are_told_by_what_the_first_has_not(run, tmp_path, monkeypatch):
+    """On request they are whole, and JSON always has them so."""
+    monkeypatch.setenv("COLUMNS", "300")
+    steps = {f"s{k}": {"go": f"s{k + 1}"} for k in range(20)} | {"s20": {}}
+    steps["s9"] = {"go": {"s10": 0.75, "extra": 0.25}}
+    (tmp_path / "long.json").write_text(
+        jsonfile.dumps(waypost.MDP.from_dict(steps | {"extra": {"go": "s10"}}, initial="s0"))
+    )
+    short, whole = (" ".join(run("paths", "long.json", "-t", "s20", *more).split()) for more in ((), ("--whole",)))
+    assert "s0, … 8 steps as in the first …, s9, extra, s10, … 9 steps as in the first …, s20" in short
+    assert "--whole writes them out" in short
+    assert "…" not in whole
+    assert whole.count("s13,") == 2
+    document = json.loads(run("paths", "long.json", "-t", "s20", "--json"))
+    assert document["ways"][1]["way"].count("s13,") == 1
+
+
 def test_the_usual_ways_come_with_their_importance_as_paths(run):
     document = json.loads(run("paths", "--json", "--exact"))
     ways = waypost.usual_ways(loan(), target="Granted")
@@ -293,3 +310,15 @@ def test_success_after_and_without_stand_beside_the_importance(run):
     out = re.sub(r"\s+", " ", run("explain", "--what-if"))
     assert "Without Application+, 'Granted' cannot be reached." in out
     assert "Without Consultation, 'Granted' is reached with probability 0.465 at best, instead of 0.98." in out
+
+
+def test_a_log_without_an_activity_is_told_as_it_is_with_it(run, refused):
+    first = [run("explain", "loan-log:300", "-q", *more).splitlines()[0] for more in ((), ("--without", "Send papers"))]
+    assert first[0] == first[1]
+    said = refused("explain", "loan-log:300", "-q", "--without", "Send papers", "--bootstrap", "3")
+    assert "leave out --without" in said
+
+
+def test_names_that_want_quotes_are_shown_with_them(refused):
+    assert 'go in quotes: "Angry"|"Rejected"' in refused("explain", "--group", "x=Angry|Rejected")
+    assert "quotes" not in refused("explain", "--state", "Angri|Rejected")

@@ -13,9 +13,14 @@ import oracles
 import waypost
 from pattern_oracles import holds, patterns, tree_of
 from strategies import mdps
-from waypost.patterns import parse, step
+from waypost.cases import loan
+from waypost.learn import prepare
+from waypost.logs import EventLog
+from waypost.logs.steps.outcome import set_outcome
+from waypost.patterns import parse, runs, step
 from waypost.patterns.declare import PAIRED
 from waypost.patterns.language import automaton_of
+from waypost.patterns.letters import silent_states
 from waypost.patterns.runs import Runs
 from waypost.patterns.search import Search, _in_a_row, _template
 from waypost.patterns.ways import folded, walks
@@ -184,6 +189,25 @@ def test_loops_are_folded_and_counted():
     ways = waypost.usual_ways(mdp, target="positive", strategy=waypost.Strategy.uniform(mdp), by="activity")
     assert [str(way) for way in ways] == ["start, ask, call (2 to 5 times), positive"]
     assert ways[0].share == pytest.approx(1)
+
+
+def test_a_log_in_which_nobody_chooses_is_read_step_by_step():
+    """Every step of its model is chance, and still a step."""
+    log = EventLog.from_sequences([["ask", "help", "pay"]] * 30 + [["ask", "pay"]] * 10 + [["ask", "go"]] * 20)
+    mdp = prepare(set_outcome(log, positive="pay"), eps=0.0).learn_fitting().mdp
+    assert set(mdp.actions) == {"env", "(final)"}
+    assert not silent_states(mdp, "activity").any()
+    ways = waypost.usual_ways(mdp, target="positive", by="activity")
+    assert {str(way): round(way.share, 9) for way in ways} == {
+        "start, ask, help, pay, positive": 0.75,
+        "start, ask, pay, positive": 0.25,
+    }
+
+
+def test_the_ways_of_a_model_too_large_for_a_dense_matrix_are_found(monkeypatch):
+    monkeypatch.setattr(runs, "MOST_STEPS", 3)
+    ways = waypost.usual_ways(loan(), target="Granted", top=3)
+    assert [round(way.share, 4) for way in ways] == [0.4362, 0.4362, 0.0459]
 
 
 def test_one_way_round_a_loop_is_one_way_and_the_search_ends():

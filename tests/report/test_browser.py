@@ -19,7 +19,7 @@ from waypost.logs import EventLog, read_log
 from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.solve import reachability
-from waypost.story import explain_log
+from waypost.story import explain_log, with_insight
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -121,6 +121,37 @@ def test_everything_is_reachable_by_keyboard(page):
         "!(e.innerText || e.ariaLabel || (e.labels && e.labels.length))).length"
     )
     assert page.run(unnamed) == 0
+
+
+CONTROLS = "a[href], button, input, select, summary, [tabindex]"
+
+
+@pytest.mark.parametrize("name", ["loan_page", "log_page", "world_page"])
+def test_tab_comes_to_every_control(browser, request, name):
+    """Of a group of radio buttons to the chosen one; whatever has the focus shows it."""
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(request.getfixturevalue(name))
+    browser.press("#path-mode")
+    browser.run(
+        "window.controls = [...document.querySelectorAll(arguments[0])].filter((e) => !e.disabled && e.tabIndex >= 0"
+        "  && e.checkVisibility({visibilityProperty: true})); document.activeElement.blur()",
+        CONTROLS,
+    )
+    count = browser.run("return window.controls.length")
+    assert count > 15
+    seen = set()
+    for _ in range(count + 40):
+        browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+        at, visible, what = browser.run(
+            "const e = document.activeElement, look = (x, key) => x && getComputedStyle(x)[key];"
+            "return [window.controls.indexOf(e), look(e, 'outlineStyle') !== 'none'"
+            "  || look(e.querySelector('.body'), 'strokeWidth') === '3px', e.outerHTML.slice(0, 120)]"
+        )
+        assert visible or at < 0, what
+        seen.add(at)
+    left = [k for k in range(count) if k not in seen]
+    assert browser.run("return arguments[0].map((k) => window.controls[k].outerHTML.slice(0, 120))", left) == []
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(browser, loan_page):
@@ -226,6 +257,15 @@ def _smallest_text(browser) -> float:
     )
 
 
+def _small_words(browser) -> list[str]:
+    """Words outside the picture that are smaller than 11 px."""
+    return browser.run(
+        "return [...document.querySelectorAll('body *:not(script, style, svg, svg *)')].filter((e) => "
+        "  e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())"
+        "  && parseFloat(getComputedStyle(e).fontSize) < 11).map((e) => e.textContent.slice(0, 40))"
+    )
+
+
 def _overlapping(browser) -> list[str]:
     """Pairs of boxes, of numbers, and of a box and a number, that cover each other."""
     return browser.run(
@@ -239,17 +279,43 @@ def _overlapping(browser) -> list[str]:
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize(
-    "name", ["loan_page", "log_page", "hostile_page", "world_page", "hospital_page", "loops_page", "lending_page"]
+    "name",
+    [
+        "loan_page",
+        "log_page",
+        "hostile_page",
+        "world_page",
+        "hospital_page",
+        "loops_page",
+        "lending_page",
+        "bpic12_page",
+        "spotify_page",
+    ],
 )
 def test_a_page_opens_on_something_readable(browser, request, name, width):
     """Everything drawn is inside the frame, at least 11 px high and not covered; nothing scrolls sideways."""
     browser.open(request.getfixturevalue(name), width=width, height=844 if width == 390 else 800)
     assert _outside(browser) == []
     assert _smallest_text(browser) >= 11
+    assert _small_words(browser) == []
     assert _overlapping(browser) == []
     assert browser.run("return document.documentElement.scrollWidth") <= width
-    assert browser.run("return document.querySelectorAll('.node').length") >= 4
+    assert browser.run("return document.querySelectorAll('.node').length") >= 3
     assert browser.log() == []
+    assert browser.requests() == []
+
+
+@pytest.fixture(scope="session")
+def bpic12_page(shared_data):
+    """The model of the paper's case study, with all that its page can say."""
+    mdp = read_mdp(shared_data / "models/paper/bpic12.prism")
+    return render_html(with_insight(explain(mdp, target="positive", **needs(mdp, ".html"))))
+
+
+@pytest.fixture(scope="session")
+def spotify_page(shared_data):
+    """A model of 14,860 states."""
+    return render_html(_numbers(read_mdp(shared_data / "models/learned/spotify10000.drn")))
 
 
 @pytest.fixture(scope="session")
@@ -294,7 +360,16 @@ def lending_page(shared_data):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "does"), [("loan_page", "select(3, true)"), ("log_page", "selectStop(4, true)")])
+@pytest.mark.parametrize(
+    ("name", "does"),
+    [
+        ("loan_page", "select(3, true)"),
+        ("log_page", "selectStop(4, true)"),
+        ("world_page", "select(3, true)"),
+        ("hospital_page", "selectStop(4, true)"),
+        ("bpic12_page", "select(9, true)"),
+    ],
+)
 def test_axe_finds_nothing_to_complain_of(browser, request, name, does, scheme):
     """WCAG A and AA and what axe calls best practice, with and without something selected, in both colour schemes."""
     axe = Path(__file__).parent / "vendor" / "axe.min.js"
@@ -378,11 +453,12 @@ def test_a_given_strategy_is_drawn_beside_the_best_on_a_grid(browser):
     assert browser.log() == []
 
 
-def test_what_a_choice_is_worth_is_what_the_library_says(page):
+def test_what_a_choice_is_worth_is_what_the_library_says(browser):
     """After a choice the target is reached with its successors' least to greatest probability, averaged."""
-    mdp = loan()
+    mdp, page = loan(), browser
+    page.open(render_html(explain(mdp, target="Granted")))
     page.press(page.node("Error"))
-    page.until("return document.querySelector('#details .choice')")
+    page.until("return document.querySelector('#details .worth')")
     shown = page.run("return waypost.worthOf(waypost.selected).map((w) => [waypost.action(w.choice), ...w.bounds])")
     least, most = (reachability(mdp, target="Granted", optimum=side) for side in ("min", "max"))
     state = mdp.index["Error"]

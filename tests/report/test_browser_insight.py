@@ -5,11 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from waypost.cases import prepare_case
+from waypost.importance import choice_importance, explain, without
 from waypost.report import render_html
+from waypost.report.wording import number, span
 from waypost.story import explain_log, with_insight
+from waypost.uncertainty import bootstrap, with_resampled
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -29,8 +33,41 @@ def test_a_clicked_state_tells_what_its_choices_are_worth_and_what_forbidding_it
     assert "The choice in Consultation" in details
     rows = browser.run("return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n'))")
     known = deep.insight.decisions["Consultation"].values
-    assert [[row[0], row[-1]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
+    assert [[row[0], row[2]] for row in rows] == [["Apply", "98 %"], ["Angry", "0 %"]]
     assert known == pytest.approx({"Apply": 0.98, "Angry": 0})
+    assert browser.log() == []
+
+
+def test_a_choice_has_its_importance_beside_its_worth_in_the_scope_that_is_shown(browser, deep):
+    """The bounds are those of `choice_importance`; a page that was not told them says how to have them."""
+    mdp = deep.mdp
+    browser.open(render_html(deep))
+    browser.press(browser.node("Consultation"))
+    last = "return [...document.querySelectorAll('#details .choice')].map((r) => r.innerText.split('\\n').pop())"
+    for scope in ("all", "optimal"):
+        browser.press(f'#scope [data-key="{scope}"]')
+        known = choice_importance(mdp, target="Granted", scope=scope)
+        assert browser.run(last) == [span(known["Consultation", action]) for action in ("Apply", "Angry")]
+    browser.open(render_html(with_insight(explain(mdp, target="Granted"))))
+    browser.press(browser.node("Consultation"))
+    assert "waypost decisions --importance all" in browser.text("#details")
+    assert browser.log() == []
+
+
+def test_the_choices_of_a_log_have_their_importance_too(browser):
+    found = explain_log(prepare_case("loan-log"), by_state=True, choices=True)
+    mdp = found.insight.decisions.mdp
+    known = choice_importance(mdp, target="positive", scope="all")
+    browser.open(render_html(found))
+    rows = browser.run("return waypost.target.insight.decisions")
+    assert rows
+    for row, decision in zip(rows, found.insight.decisions, strict=True):
+        for (action, *_), bounds in zip(row["actions"], row["importance"]["all"], strict=True):
+            assert bounds == pytest.approx(known[decision.state, action], abs=1e-9)
+        assert browser.run("return waypost.data.states[arguments[0]]", row["state"]) == decision.state
+    browser.run("waypost.select(arguments[0], true)", rows[0]["state"])
+    assert f"The choice {rows[0]['where']}" in browser.text("#details")
+    assert browser.text("#details").count("The choice") == 1
     assert browser.log() == []
 
 
@@ -60,6 +97,41 @@ def test_an_activity_tells_of_the_choices_after_it_with_intervals(browser):
     low, high = (round(100 * x) for x in score.intervals["bad_share"])
     assert f"({low} to {high} %)" in details
     assert browser.log() == []
+
+
+def test_a_state_tells_where_its_bounds_lie_when_cases_are_drawn_again(browser):
+    """Where it has an interval it says it, with how many draws; where no draw has the state it says that."""
+    prepared = prepare_case("loan-log")
+    mdp = prepared.learn_fitting().mdp
+    drawn = bootstrap(prepared.traces, target="positive", resamples=8, seed=3, eps=prepared.eps, workers=1)
+    found = with_resampled(explain(mdp, target="positive"), drawn)
+    browser.open(render_html(found))
+    named = drawn["optimal"].names
+    moved = [k for k, ends in enumerate(drawn["optimal"].lower) if not np.isnan(ends[0])]
+    assert moved
+    for k in moved[1:12:3]:
+        browser.run("waypost.select(waypost.data.states.indexOf(arguments[0]), true)", named[k])
+        row = browser.text('#details [data-scope="optimal"]').replace("\n", " ")
+        ends = number(float(drawn["optimal"].lower[k][0])), number(float(drawn["optimal"].upper[k][1]))
+        assert row.endswith(f"({ends[0]} to {ends[1]})")
+        assert "in 95 % of 8 draws of the cases" in browser.text("#details")
+    lost = sorted(set(range(mdp.n_states)) - set(moved))
+    for k in lost[:1]:
+        browser.run("waypost.select(waypost.data.states.indexOf(arguments[0]), true)", named[k])
+        assert "rests on a handful of cases" in browser.text("#details")
+    assert browser.log() == []
+
+
+def test_intervals_of_another_model_are_not_attached():
+    """Bounds after forbidding something are not those that were drawn again."""
+    prepared = prepare_case("loan-log")
+    mdp = prepared.learn_fitting().mdp
+    drawn = bootstrap(prepared.traces, target="positive", resamples=3, seed=3, eps=prepared.eps, workers=1)
+    whole, less = (explain(m, target="positive") for m in (mdp, without(mdp, ["Make offer2"])))
+    told = with_resampled(less, drawn).intervals.states["all"]
+    changed = {name for name in less.names if less[name]["all"] != pytest.approx(whole[name]["all"])}
+    assert changed
+    assert not changed & set(told)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -103,7 +175,9 @@ def test_steps_are_marked_with_who_performs_them(told, loan_log):
     assert performers["Withdraw"].actor == "customer"
     assert performers["Withdraw"].chooses
     assert not performers["Make offer1"].chooses
-    assert "customer (chooses)" in told.text("#actors")
+    assert told.text("#actors").split("\n") == ["Performed by", "customer (chooses)", "bank"]
+    strokes = "return [...document.querySelectorAll('#actors .actor')].map((x) => getComputedStyle(x).strokeDasharray)"
+    assert len(set(told.run(strokes))) == 2  # told apart without colours, too
     marked = told.run("return [...document.querySelectorAll('.node .actor')].length")
     assert marked == told.run("return document.querySelectorAll('.node[data-role=activity]').length")
 

@@ -11,9 +11,10 @@ import pytest
 
 from waypost.cases import loan
 from waypost.errors import FormatError
-from waypost.importance import Question, StateImportance, explain
+from waypost.importance import Question, StateImportance, decisions, explain
 from waypost.report import (
     files,
+    needs,
     render_report,
     to_csv,
     to_excel,
@@ -136,6 +137,19 @@ def test_excel_has_decisions_what_ifs_ways_and_segments_on_sheets_of_their_own(g
     without = {row[0].value: row[3].value for row in list(book["what if"].iter_rows())[1:]}
     assert without["Consultation"] == pytest.approx(0.4655)
     assert len(list(book["ways"].iter_rows())) == 7
+
+
+def test_json_has_the_decisions_of_a_model(granted):
+    """What each action is worth, how often one is asked, and what the wrong one costs; none where none is asked for."""
+    found = json.loads(to_json(explain(granted.mdp, target="Granted", **needs(granted.mdp, ".json"))))
+    known = decisions(granted.mdp, target="Granted")
+    rows = {(row["state"], row["action"]): row for row in found["decisions"]}
+    assert set(rows) == {(d.state, action) for d in known for action in d.values}
+    for d in known:
+        for action, worth in d.values.items():
+            row = rows[d.state, action]
+            assert [row["worth"], row["costs"], row["met"]] == [worth, max(d.values.values()) - worth, d.met]
+    assert "decisions" not in json.loads(to_json(explain(granted.mdp, target="Granted")))
 
 
 def test_what_ifs_are_columns_of_a_table_where_they_were_asked_for(granted):

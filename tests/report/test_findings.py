@@ -58,6 +58,22 @@ def test_no_finding_says_what_holds_anyway(mdp):
         assert not (finding.figure == "0 to 100 %" and "otherwise 0 to 100 %" in str(finding))
 
 
+def test_a_decision_is_told_where_something_is_at_stake():
+    """Of two ways on and giving up, the last costs all; a choice between two outcomes decides nothing new."""
+    ends = {"positive": {}, "negative": {}}
+    steps = {"ask": {"call": "call", "mail": "mail", "negative": "negative"}, "call": {"go": "positive"}}
+    steps |= {"mail": {"go": "positive", "negative": "negative"}, **ends}
+    mdp = MDP.from_dict(steps, initial="ask")
+    first = findings(explain(mdp, target="positive", decisions=True))[0]
+    assert first.figure == "100 or 0 %"
+    assert str(first) == (
+        "of the runs that come to ask reach 'positive': 100 % by call or mail, 0 % by negative. 100 % of the best runs "
+        "come there."
+    )
+    only = MDP.from_dict({"ask": {"positive": "positive", "negative": "negative"}, **ends}, initial="ask")
+    assert not any("come to" in str(finding) for finding in findings(explain(only, target="positive", decisions=True)))
+
+
 def told(cases):
     return {
         str(finding): finding.figure

@@ -127,3 +127,14 @@ def test_words_stay_whole_where_names_can_wrap():
         console = Console(file=shown, width=width)
         print_table(explain(loan(), target="Granted", whatifs=True), top=10, console=console)
         assert "indispensable" in shown.getvalue(), width
+
+
+def test_a_column_takes_no_more_room_than_it_needs_so_that_words_beside_it_stay_whole():
+    """Short names of states leave the room to their labels."""
+    label = "A_CreateApplication"
+    lines = [["loc=2", label, "indispensable", "1", "1", "0 to >0.999"]]
+    head = ["state", "labels", "kind", "any strategy", "best strategies", "of all runs"]
+    for width in (80, 100):
+        console = Console(width=width)
+        made = fitted_table(console, head, lines, names=2, words=1)
+        assert any(label in line for line in printed(lambda console, made=made: console.print(made), width))

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from waypost import decisions, explain, pattern_importance
+from waypost import decisions, explain, group_importance, pattern_importance, without
 from waypost.cases import loan, prepare_case
+from waypost.errors import UndefinedImportanceError
 from waypost.learn import observed_strategy
 from waypost.logs import EventLog, process_map
 from waypost.logs.steps.outcome import set_outcome
@@ -88,3 +89,18 @@ def test_a_log_has_the_decisions_of_its_model_as_observed():
     known = decisions(mdp, target="positive", strategy=observed_strategy(mdp))
     assert [d.state for d in found.insight.decisions] == [d.state for d in known]
     assert found.insight.decisions.reached == pytest.approx(found.log.success, abs=0.02)
+
+
+def test_a_log_without_an_activity_is_told_by_activity():
+    """Its bounds are those of the model in which it is forbidden; what was counted, and decided, stays."""
+    prepared = prepare_case("loan-log")
+    found, whole = (explain_log(prepared, without=names) for names in ("Ask for another offer", ()))
+    assert found.log.of("Ask for another offer").bounds["all"] == (0, 0)
+    left = without(prepared.learn_fitting().mdp, "Ask for another offer")
+    known = group_importance(left, target="positive", scope="optimal", groups={"call": "Call customer short"})
+    assert found.log.of("Call customer short").bounds["optimal"] == pytest.approx(known["call"])
+    assert [a.good_share for a in found.log.activities] == [a.good_share for a in whole.log.activities]
+    assert [d.cost for d in found.insight.decisions] == [d.cost for d in whole.insight.decisions]
+    assert found.log.notes[0].startswith("without 'Ask for another offer': bounds")
+    with pytest.raises(UndefinedImportanceError, match="no strategy reaches 'positive'"):
+        explain_log(prepared, without="Accept offer")

@@ -9,7 +9,7 @@ import click
 
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
-from waypost.cli.resampling import show_bootstrap
+from waypost.cli.resampling import resample, show_intervals
 from waypost.cli.source import (
     Loaded,
     asked_for,
@@ -33,6 +33,7 @@ from waypost.model.steps import within
 from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
+from waypost.uncertainty import with_resampled
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
@@ -73,12 +74,14 @@ def _explain(options: dict[str, Any]) -> None:
     endings = {ending for _, ending in files}
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
+    if options["bootstrap"] and options["without"]:
+        raise WaypostError("--bootstrap learns models anew, in which nothing is forbidden; leave out --without")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
-        story, how = told_story(prepared, options, learning, by_state=".json" in wanted)
+        story, how = told_story(prepared, options, learning, wanted)
         printed = _write([story], files, how, options)
         if options["segment"] and printed:
             show_segments(prepared, options["segment"])
@@ -102,11 +105,13 @@ def _explain(options: dict[str, Any]) -> None:
         from waypost.story import with_insight
 
         several = [with_insight(one) for one in several]
+    resampled = resample(loaded, several[0].targets, options) if options["bootstrap"] else {}
+    if resampled:
+        several[0] = with_resampled(several[0], resampled)
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
         show_segments(prepared, options["segment"])
-    if options["bootstrap"]:
-        show_bootstrap(loaded, several[0].targets, options)
+    show_intervals(resampled, options)
 
 
 def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:

@@ -31,6 +31,7 @@ DRAWN = 40  # of a larger model only the states of the way are drawn
 @strategy_option
 @by_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many ways.")
+@click.option("--whole", is_flag=True, help="Write long ways out, also what they share with the first one.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Draw the most usual way in its model: .svg, .png or .pdf")
 @output_options
 def command(model: str | None, **options: Any) -> None:
@@ -53,7 +54,11 @@ def command(model: str | None, **options: Any) -> None:
     bounds = [way.importance("all", exact=options["exact"]).bounds if way.simple else None for way in found]
     if ending:
         write_bytes(options["plot_file"], to_bytes(_drawn(question, strategy, found[0]), ending[1:]))
-    deliver(lambda console: print_ways(found, bounds, called, console), ways_document(found, bounds, called), options)
+    deliver(
+        lambda console: print_ways(found, bounds, called, console, whole=options["whole"]),
+        ways_document(found, bounds, called),
+        options,
+    )
 
 
 def _drawn(question: Asked, strategy: Strategy, way: Way) -> Any:

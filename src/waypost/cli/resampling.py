@@ -9,11 +9,12 @@ from waypost.cli.source import Loaded, scopes_of
 from waypost.cli.terminal import console
 from waypost.errors import WaypostError
 from waypost.uncertainty import bootstrap
+from waypost.uncertainty.resampling import Resampled
 
 
-def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Resample, print the intervals of the most important states, and write all of them if a file was named."""
-    from waypost.report.intervals import print_intervals, write_intervals
+def resample(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, Resampled]:
+    """Draw the cases again, and write the intervals of all states if a file was named."""
+    from waypost.report.intervals import write_intervals
 
     if loaded.prepared is None:
         raise WaypostError("--bootstrap draws the cases of a log again, and this model was not learned from one")
@@ -30,5 +31,12 @@ def show_bootstrap(loaded: Loaded, target: tuple[str, ...], options: dict[str, A
         )
     if options["intervals"]:
         write_intervals(resampled, options["intervals"])
+    return resampled
+
+
+def show_intervals(resampled: dict[str, Resampled], options: dict[str, Any]) -> None:
+    """Print the intervals of the most important states."""
+    from waypost.report.intervals import print_intervals
+
     for one in resampled.values():
         print_intervals(one, top=options["top"] or 20, states=options["states"], console=console())

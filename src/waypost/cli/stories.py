@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from waypost.cli.source import learning_progress, load_strategy, names_case, scopes_of, tell
@@ -14,7 +14,7 @@ from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 
-BY_STATE = ("exact", "compare", "what_if", "without", "steps", "prop", "initial", "groups")  # they speak of states
+BY_STATE = ("exact", "compare", "what_if", "steps", "prop", "initial", "groups")  # they speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
@@ -31,6 +31,8 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
     of_states = [name for name in BY_STATE if options.get(name)]
+    if options["without"] and options["strategy"] not in (None, "observed"):
+        of_states.append("strategy")  # one for what is left of the model
     if by == "activity" and of_states:
         raise WaypostError(f"--{of_states[0].replace('_', '-')} speaks of states; leave out --by activity")
     if of_states:
@@ -52,9 +54,10 @@ def log_of(prepared: Prepared) -> Log:
 
 
 def told_story(
-    prepared: Prepared, options: dict[str, Any], learning: Mapping[str, Any], *, by_state: bool
+    prepared: Prepared, options: dict[str, Any], learning: Mapping[str, Any], endings: Iterable[str]
 ) -> tuple[Explanation, dict[str, Any]]:
-    """Explanation of a log by activity, and what a page shows beside it."""
+    """Explanation of a log by activity, as files with these endings want it, and what a page shows beside it."""
+    from waypost.report.planning import needs
     from waypost.story import explain_log
 
     if options["bootstrap"] and options["match"] == "history":
@@ -71,7 +74,9 @@ def told_story(
         scope=scopes,
         min_seen=options["min_seen"] or (1 if names_case(options["model"]) else None),
         activities=options["states"] or None,
-        by_state=by_state,
+        by_state=".json" in endings,
+        without=options["without"],
+        choices=needs(learned.mdp, *endings)["choices"],
         learned=learned,
         resamples=options["bootstrap"] or 0,
         seed=options["seed"],

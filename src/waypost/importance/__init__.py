@@ -2,13 +2,13 @@
 
 from waypost.importance.asking import (
     absolute_importance,
-    explain,
     group_importance,
     path_importance,
     state_importance,
 )
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.deciding import Decision, Decisions, decisions
+from waypost.importance.explaining import explain
 from waypost.importance.groups import states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses

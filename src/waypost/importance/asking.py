@@ -1,4 +1,4 @@
-"""Importance as people ask for it: of states, groups and paths, under one strategy or over many; or all at once."""
+"""Importance as people ask for it: of states, groups and paths, under one strategy or over many."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import ArgumentError, PrecisionError
-from waypost.graph import Ints
 from waypost.importance.groups import Groups, ask_groups
-from waypost.importance.passing import SIDES, bounds
+from waypost.importance.passing import bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, Scope, plain
-from waypost.importance.reading import explanation_of, ranking
-from waypost.importance.results import Bounds, Explanation, PathImportance, StateImportance, Witnesses
+from waypost.importance.results import Bounds, PathImportance, StateImportance
 from waypost.importance.sweeps import Progress, bounds_of_states
-from waypost.importance.whatifs import WhatIfs
-from waypost.model import MDP, Strategy, Target
+from waypost.model import MDP, Target
 from waypost.model.checking import names_of
 
 TOGETHER = 6  # fewer states than this are asked about one by one
@@ -218,82 +215,6 @@ def path_importance(
     return ask_path(Question.of(mdp, target=target, scope=scope, exact=exact), path)
 
 
-def explain(
-    mdp: MDP,
-    *,
-    target: Target,
-    scope: Scope | Iterable[Scope] = ("all", "optimal"),
-    states: str | Iterable[str] | None = None,
-    groups: Groups | None = None,
-    witnesses: int = 0,
-    whatifs: bool = False,
-    exact: bool = False,
-    progress: Progress | None = None,
-) -> Explanation:
-    """Everything a report needs: reachability, importance in each scope, and absolute importance.
-
-    The absolute importance is over the scope, where one is asked for, and over all strategies where several are.
-
-    Parameters
-    ----------
-    mdp
-        The model; its initial state is where every run starts.
-    target
-        A state name, a label, an expression over variables, or several of them.
-    scope
-        One scope or several: "all", "optimal", a `Strategy`.
-    states
-        Names of the states to ask about; every state by default, and none for ``()``.
-    groups
-        Labels or names of states by a name of your own, or "labels" for every label that several states share: the
-        explanation has the bounds of passing any state of each.
-    witnesses
-        For how many of the most important states the explanation carries the strategies that attain their bounds.
-    whatifs
-        Whether the explanation carries the probability of the target after and without each state.
-    exact
-        Compute in rationals; the bounds are Fractions.
-    progress
-        Told how many bounds were settled since it was last called; two per state and scope, and two more per state.
-
-    Returns
-    -------
-    Explanation
-        Plain data, a mapping from state names to bounds by scope.
-
-    Raises
-    ------
-    WaypostError
-        As `state_importance`.
-
-    Examples
-    --------
-    >>> from waypost.cases import loan
-    >>> found = explain(loan(), target="Granted")
-    >>> found.reachability, list(found.scopes)
-    (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
-    """
-    base = Question.of(mdp, target=target, scope="all", exact=exact)
-    wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
-    questions = [base if each == "all" else base.within(each) for each in wanted]
-    if len({question.scope_name for question in questions}) < max(len(wanted), 1):
-        raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
-    if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
-        raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
-    asked = states if states is None or states == () else names_of("states", states)
-    scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
-    grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
-    top = ranking(scores.values())[:witnesses]
-    return explanation_of(
-        base,
-        scores,
-        absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
-        groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
-        witnesses={name: _witnesses(result, top) for name, result in scores.items()},
-        whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
-    )
-
-
 def ask_states(
     question: Question,
     states: str | Iterable[str] | None = None,
@@ -358,8 +279,3 @@ def ask_path(question: Question, path: Sequence[str]) -> PathImportance:
         reachability_following=following,
         question=question,
     )
-
-
-def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
-    names = [result.mdp.states[result.asked[k]] for k in positions]
-    return {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}

@@ -108,9 +108,14 @@ def choice_importance(
     >>> found.witness(("s0", "Apply"), "upper").to_dict()["modes"][0]["s0"]
     {'Apply': 1.0}
     """
-    base = Question.of(mdp, target=target, scope=scope, exact=exact)
-    choices = np.flatnonzero(~base.target_states[mdp.choice_state])
-    halves = Split.of(mdp, base.target_states)
+    return ask_choices(Question.of(mdp, target=target, scope=scope, exact=exact), progress=progress)
+
+
+def ask_choices(question: Question, *, progress: Progress | None = None) -> ChoiceImportance:
+    """Both bounds of every choice."""
+    mdp, scope, exact = question.mdp, question.scope, question.exact
+    choices = np.flatnonzero(~question.target_states[mdp.choice_state])
+    halves = Split.of(mdp, question.target_states)
     inner: Scope = halves.lifted(scope) if isinstance(scope, Strategy) else scope
     names = [halves.mdp.states[s] for s in halves.middle[choices].tolist()]
     asked = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
@@ -120,12 +125,12 @@ def choice_importance(
         lower, upper = found.lower, found.upper
     return ChoiceImportance(
         mdp=mdp,
-        target=base.name,
-        scope=base.scope_name,
+        target=question.name,
+        scope=question.scope_name,
         choices=choices,
         lower=lower,
         upper=upper,
-        question=base,
+        question=question,
     )
 
 

@@ -28,6 +28,8 @@ from waypost.solve.visits import Visits
 Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
 TOGETHER = 256  # states whose visits are asked for at once
+MOST = 2_000  # states with a choice; in a larger model decisions are asked for on their own
+MOST_WORK = 20_000_000  # states with a choice times states
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,17 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
         idle=idle if idle > 1e-9 else 0.0,
         given=strategy is not None,
     )
+
+
+def few_decisions(mdp: MDP) -> bool:
+    """Whether a model has states with a choice, and so few that telling of them costs next to nothing.
+
+    >>> from waypost.cases import loan
+    >>> few_decisions(loan())
+    True
+    """
+    several = int((np.diff(mdp.first_choice) > 1).sum())
+    return 0 < several <= MOST and several * mdp.n_states <= MOST_WORK
 
 
 def _decision(mdp: MDP, s: int, worth: Floats, reach: Reach, played: Strategy, visits: Floats, met: float) -> Decision:

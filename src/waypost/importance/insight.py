@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from waypost.importance.choices import ChoiceImportance
     from waypost.importance.deciding import Decisions
     from waypost.importance.whatifs import WhatIfs
+
+BEST, GIVEN, OBSERVED = "a best strategy", "the given strategy", "the observed strategy"
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Insight:
 
     called: str  # whose decisions and ways these are: "the observed strategy"
     decisions: Decisions | None = None
+    choices: Mapping[str, ChoiceImportance] = field(default_factory=dict)  # by scope
     whatifs: WhatIfs | None = None  # in the order of the explanation's states
     routes: tuple[Route, ...] = ()
     segments: tuple[Segment, ...] = ()

@@ -215,6 +215,15 @@ class PathImportance:
         return str(report("path_summary")(self))
 
 
+@dataclass(frozen=True)
+class Intervals:
+    """Where the bounds of states lie when the cases of a log are drawn again."""
+
+    level: float  # share of the draws inside an interval
+    resamples: int
+    states: Mapping[str, Mapping[str, tuple[Bounds, Bounds]]]  # by scope and name: of the lower and the upper bound
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
     """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
@@ -237,12 +246,17 @@ class Explanation(ByState[dict[str, Bounds]]):
         Groups that reports tell beside the states, with the number of their states (`with_groups`).
     witnesses
         By scope and state, the strategies that attain the bounds, for the states they were asked for.
+    conserving
+        Choices that keep the greatest probability of the target, where the best strategies were asked about.
     whatifs
         Success after and without each state, where it was asked for.
+    intervals
+        Where the bounds lie when the cases are drawn again, where `waypost.uncertainty.with_resampled` added it.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
     insight
-        Decisions, usual ways and telling segments, where `waypost.story.with_insight` added them, and of every log.
+        Decisions and the importance of choices, where they were asked for; usual ways and telling segments, where
+        `waypost.story.with_insight` added them, and of every log.
 
     Examples
     --------
@@ -267,7 +281,9 @@ class Explanation(ByState[dict[str, Bounds]]):
     groups: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
     told_groups: Mapping[str, int] = field(default_factory=dict)  # those with rows of their own, and their states
     witnesses: Mapping[str, Mapping[str, Witnesses]] = field(default_factory=dict)
+    conserving: NDArray[np.bool_] | None = None  # (C,)
     whatifs: WhatIfs | None = None
+    intervals: Intervals | None = None
     log: Story | None = None
     insight: Insight | None = None
 

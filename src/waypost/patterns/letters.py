@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import NameUnknownError, PatternError, WaypostError, unknown_name
-from waypost.model import MDP, SILENT, Automaton, Letters
+from waypost.model import FINAL, MDP, SILENT, Automaton, Letters
 from waypost.patterns.language import automaton_of
 from waypost.patterns.tree import Pattern, Step
 
@@ -30,11 +30,18 @@ def silent_states(mdp: MDP, by: By) -> Mask:
     """(S,) states that are no steps of their own.
 
     By activity, these are the states in which a model that was learned from a log has only decided who moves next:
-    every choice that leads there is called ``env``. By state there are none.
+    every choice that leads there is called ``env``. By state there are none, nor in a model in which nobody chooses:
+    there every step is called so.
+
+    >>> steps = {"start": {"env": "ask"}, "ask": {"env": "pay"}, "pay": {}}
+    >>> silent_states(MDP.from_dict(steps, initial="start"), "activity").any()
+    np.False_
     """
     if by not in ("state", "activity"):
         raise WaypostError(f"runs are read by 'state' or by 'activity', not by {by!r}")
     if by == "state":
+        return np.zeros(mdp.n_states, bool)
+    if set(mdp.actions) <= {ENVIRONMENT, FINAL}:
         return np.zeros(mdp.n_states, bool)
     named = np.array([action == ENVIRONMENT for action in mdp.actions])
     entry = np.repeat(np.arange(mdp.n_choices), np.diff(mdp.transitions.indptr))

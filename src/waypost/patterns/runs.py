@@ -85,6 +85,11 @@ class Runs:
         return len(self.activity)
 
     @cached_property
+    def eliminated(self) -> Visits:
+        """Expected visits, eliminated once."""
+        return Visits.of(self.steps, self.success + self.failure)
+
+    @cached_property
     def visits(self) -> Floats:
         """(n, n) expected visits to each state from each."""
         if self.n_steps > MOST_STEPS:
@@ -92,12 +97,12 @@ class Runs:
                 f"this strategy takes {self.n_steps} different steps, more than {MOST_STEPS}: too many to compare them "
                 f"all; merge states by activity (by='activity'), or ask about one pattern"
             )
-        return Visits.of(self.steps, self.success + self.failure).after(np.eye(self.n_steps))
+        return self.eliminated.after(np.eye(self.n_steps))
 
     @cached_property
     def values(self) -> Floats:
         """(n, 2) probability of success and of failure from each state."""
-        return np.asarray(self.visits @ np.column_stack([self.success, self.failure]))
+        return self.eliminated.after(np.column_stack([self.success, self.failure]))
 
     @cached_property
     def totals(self) -> Floats:
@@ -112,15 +117,19 @@ class Runs:
         read, modes = letter[self.activity], automaton.n_states
         arrows = self.steps.tocoo()
         (source, goal), step = arrows.coords, arrows.data
-        mode = np.repeat(np.arange(modes), len(source))
-        rows = np.tile(source, modes) * modes + mode
-        columns = np.tile(goal, modes) * modes + automaton.step[mode, np.tile(read[goal], modes)]
+        live = np.flatnonzero(_accepting_later(automaton))  # runs in any other mode are lost
+        mode = np.repeat(live, len(source))
+        rows = np.tile(source, len(live)) * modes + mode
+        columns = np.tile(goal, len(live)) * modes + automaton.step[mode, np.tile(read[goal], len(live))]
         size = self.n_steps * modes
-        matrix = csc_array((np.tile(step, modes), (rows, columns)), shape=(size, size))
+        matrix = csr_array((np.tile(step, len(live)), (rows, columns)), shape=(size, size))
         begin = np.zeros(size)
         np.add.at(begin, np.arange(self.n_steps) * modes + automaton.step[automaton.start, read], self.start)
-        flow = spsolve(csc_array((identity(size, format="csc") - matrix).T), begin).reshape(self.n_steps, modes)
-        accepted = flow[:, automaton.accepting].sum(axis=1)
+        pairs = np.unique(np.concatenate([_from(matrix, first) for first in np.flatnonzero(begin).tolist()]))
+        inner = csc_array((identity(len(pairs), format="csr") - matrix[pairs][:, pairs]).T)
+        flow = np.zeros(size)
+        flow[pairs] = spsolve(inner, begin[pairs])
+        accepted = flow.reshape(self.n_steps, modes)[:, automaton.accepting].sum(axis=1)
         return np.array([accepted @ self.success, accepted @ self.failure])
 
     def watched(self, states: Ints) -> Watched:
@@ -168,3 +177,16 @@ def _ends(chain: csr_array, start: Floats, target: Mask) -> tuple[Mask, Mask]:
     for first in np.flatnonzero(start):
         seen[breadth_first_order(moving, first, return_predecessors=False)] = True
     return seen, ends
+
+
+def _from(matrix: csr_array, first: int) -> Ints:
+    """States of a chain that are reached from one."""
+    return np.asarray(breadth_first_order(matrix, first, return_predecessors=False), np.int64)
+
+
+def _accepting_later(automaton: Automaton) -> Mask:
+    """(Q,) modes from which some steps, or none, lead to acceptance."""
+    live = np.array(automaton.accepting, bool)
+    while (more := live | live[automaton.step].any(axis=1)).sum() > live.sum():
+        live = more
+    return live

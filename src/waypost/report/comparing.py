@@ -48,7 +48,7 @@ def render_comparison(
         for stop in (data["map"] or {"stops": []})["stops"]:
             if stop["role"] == "activity" and stop["name"] in changes:
                 stop["change"] = changes[stop["name"]].as_dict()
-        data["targets"][0]["insight"] = insight_data(explanation, stop_places(story) if story else {})
+        data["targets"][0]["insight"] = insight_data(explanation, {}, stop_places(story) if story else {})
         sides.append(data)
         part = part_of(explanation, summarise(explanation), {})
         parts.append(part | {"insight": data["targets"][0]["insight"]} | shown | {"rows": _rows(found, part["stops"])})

@@ -32,10 +32,10 @@ def print_decisions(
     >>> print_decisions(found, "a coin", Console(width=120), top=1)  # doctest: +NORMALIZE_WHITESPACE +ELLIPSIS
     Decisions on the way to 'Granted', which is reached with probability 0.98 at best and 0.576 under a coin.
     <BLANKLINE>
-      state          action          met   worth   costs   taken
-     ────────────────────────────────────────────────────────────
-      Consultation   Apply          0.75    0.98       0     0.5
-                     Angry                     0    0.98     0.5
+      state          action    met   worth   costs   taken
+     ──────────────────────────────────────────────────────
+      Consultation   Apply    0.75    0.98       0     0.5
+                     Angry               0    0.98     0.5
     <BLANKLINE>
     and 2 more decisions; --top 3 shows all
     In 1 further state with a choice all actions are worth the same.

@@ -214,10 +214,8 @@ def _decided(explanation: Explanation) -> list[Finding]:
     target = printable(explanation.target)
     where = places(known.mdp)
     if not known.given:
-        told = [
-            _at_stake(known, d, target) for d in known if _matters(known, d) and not OUTCOMES.intersection(d.values)
-        ]
-        return told[:1] or _hardly(explanation, target)
+        matter = [d for d in known if _matters(known, d) and not OUTCOMES.issuperset(d.values)]
+        return [_at_stake(known, matter, target)] if matter else _hardly(explanation, target)
     reached = Finding(
         "against" if known.cost >= CLEAR else "for",
         percent(known.reached),
@@ -260,22 +258,19 @@ def _place(name: str, state: int) -> Name:
     return Name(printable(name), state=state)
 
 
-def _at_stake(known: Decisions, decision: Decision, target: str) -> Finding:
-    """Tell of a decision in which the wrong choice costs most."""
-    state = known.mdp.index[decision.state]
-    order = sorted(decision.values, key=lambda action: -decision.values[action])
-    best, worst = printable(order[0]), printable(order[-1])
-    low, high = percent(decision.values[order[-1]]), percent(decision.values[order[0]])
-    come = f"{percent(decision.met)} of the best runs come there"
-    return Finding(
-        "best",
-        f"{high.removesuffix(' %')} or {low}",
-        (
-            "of the runs that come to ",
-            _place(places(known.mdp)[state][1], state),
-            f" reach {target}: {high} by {best}, {low} by {worst}. {come}.",
-        ),
-    )
+def _at_stake(known: Decisions, matter: Sequence[Decision], target: str) -> Finding:
+    """Tell of the decision in which the wrong choice costs most, and where else one matters."""
+    first = matter[0]
+    where = places(known.mdp)
+    named = [_place(where[state][1], state) for state in (known.mdp.index[d.state] for d in matter)]
+    worst = printable(min(first.values, key=lambda action: first.values[action]))
+    best = " or ".join(map(printable, first.best[:2]))
+    low, high = percent(min(first.values.values())), percent(max(first.values.values()))
+    come = f" reach {target}: {high} by {best}, {low} by {worst}. {percent(first.met)} of the best runs come there."
+    others = [*{each.text: each for each in named[1:] if each.text != named[0].text}.values()]
+    also = [" It also matters what is done at ", *_listed(others, "and"), "."] if others else []
+    figure = f"{high.removesuffix(' %')} or {low}"
+    return Finding("best", figure, ("of the runs that come to ", named[0], come, *also))
 
 
 def _entries(explanation: Explanation) -> list[_Told]:

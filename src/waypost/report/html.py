@@ -90,7 +90,7 @@ def render_html(
     positions = {name: k for k, name in enumerate(data["states"])}
     labels: Sequence[str | None] = names or [None] * len(several)
     for target, explanation, label in zip(data["targets"], several, labels, strict=True):
-        target["insight"] = insight_data(explanation, positions if story is None else stop_places(story))
+        target["insight"] = insight_data(explanation, positions, None if story is None else stop_places(story))
         target["label"] = label
     parts = [
         part_of(e, s, positions) | {"insight": target["insight"]}

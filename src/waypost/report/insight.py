@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from waypost.importance.choices import ChoiceImportance
 from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+from waypost.report.folding import Written, shortened
 from waypost.report.names import titles
+from waypost.report.pagedata import compact
 from waypost.report.view import turn_states, turns
 from waypost.report.wording import percent, printable
 
@@ -56,18 +59,31 @@ def route_text(route: Route, mdp: MDP | None = None) -> str:
     >>> route_text(Route((Block(("ask",)), Block(("call",), 1, 3), Block(("a", "b"), 2, 2)), 0.5))
     'ask → call (1 to 3 times) → [a → b] (2 times)'
     """
+    return " → ".join(text for _, text in _parts(route, mdp))
+
+
+def _parts(route: Route, mdp: MDP | None) -> list[Written]:
+    """Parts of a way as they are written."""
     called = {} if mdp is None else dict(zip(mdp.states, titles(mdp), strict=True))
     silent = _silent(mdp)
-    parts = []
+    parts: list[Written] = []
     for block in route.blocks:
-        told = [printable(called.get(name, name)) for name in block.steps if name not in silent]
+        told = tuple(printable(called.get(name, name)) for name in block.steps if name not in silent)
         if not told:
             continue
         steps = " → ".join(told)
         often = f"{block.most} times" if block.least == block.most else f"{block.least} to {block.most} times"
         inside = f"[{steps}]" if len(told) > 1 else steps
-        parts.append(steps if block.most == 1 else f"{inside} ({often})")
-    return " → ".join(parts)
+        parts.append((told, steps if block.most == 1 else f"{inside} ({often})"))
+    return parts
+
+
+def route_texts(routes: Sequence[Route], mdp: MDP | None = None) -> list[tuple[str, str | None]]:
+    """Write ways for people: long ones by what the first one has not, with the whole beside it."""
+    parts = [_parts(route, mdp) for route in routes]
+    full = [" → ".join(text for _, text in written) for written in parts]
+    short = [" → ".join(written) for written in shortened(parts)]
+    return [(told, None if told == whole else whole) for told, whole in zip(short, full, strict=True)]
 
 
 def _silent(mdp: MDP | None) -> set[str]:
@@ -105,24 +121,29 @@ def _whatif_rows(explanation: Explanation) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: float(row["without"]))
 
 
-def insight_data(explanation: Explanation, at: Mapping[str, int]) -> dict[str, Any] | None:
-    """Insight as the page's script takes it; `at` says where states, or activities of a log, are in the page."""
+def insight_data(
+    explanation: Explanation, positions: Mapping[str, int], stops: Mapping[str, int] | None = None
+) -> dict[str, Any] | None:
+    """Insight as the page's script takes it.
+
+    `positions` says where states are in the page, `stops` where the activities of a log are in its map.
+    """
     known = explanation.insight
     if known is None:
         return None
-    mdp = explanation.mdp if explanation.log is None else None
+    mdp = explanation.mdp if stops is None else None
     silent = _silent(mdp)
-    everywhere, at = at, {name: k for name, k in at.items() if name not in silent}
+    at = {name: k for name, k in (positions if stops is None else stops).items() if name not in silent}
     segments = [s for s in known.segments if not silent.intersection(s.steps)]
     return {
         "called": known.called,
         "given": known.decisions is not None and known.decisions.given,
-        "decisions": _decisions(known, everywhere, by_state=mdp is not None),
+        "decisions": _decisions(known, positions, stops or {}),
         "reached": None if known.decisions is None else known.decisions.reached,
         "best": None if known.decisions is None else known.decisions.reachability,
         "routes": [
-            {"share": r.share, "cases": r.cases, "text": route_text(r, mdp), "steps": _steps(r, at)}
-            for r in known.routes
+            {"share": r.share, "cases": r.cases, "text": text, "whole": whole, "steps": _steps(r, at)}
+            for r, (text, whole) in zip(known.routes, route_texts(known.routes, mdp), strict=True)
         ],
         "segments": [
             {
@@ -154,7 +175,7 @@ def _steps(route: Route, at: Mapping[str, int]) -> list[int]:
     return found
 
 
-def _decisions(insight: Insight, at: Mapping[str, int], *, by_state: bool) -> list[dict[str, Any]]:
+def _decisions(insight: Insight, positions: Mapping[str, int], stops: Mapping[str, int]) -> list[dict[str, Any]]:
     found = insight.decisions
     if found is None:
         return []
@@ -162,17 +183,29 @@ def _decisions(insight: Insight, at: Mapping[str, int], *, by_state: bool) -> li
     rows = []
     for decision in found.decisions[:LISTED]:
         said, activity = where[found.mdp.index[decision.state]]
-        known_as = at.get(decision.state if by_state else activity)
         rows.append(
-            {"at": known_as, "where": printable(said), "met": decision.met, "cost": decision.cost, **_worth(decision)}
+            {
+                "state": positions.get(decision.state),
+                "stop": stops.get(activity),
+                "where": printable(said),
+                "met": decision.met,
+                "cost": decision.cost,
+                **_worth(decision, insight.choices),
+            }
         )
     return rows
 
 
-def _worth(decision: Decision) -> dict[str, Any]:
+def _worth(decision: Decision, choices: Mapping[str, ChoiceImportance]) -> dict[str, Any]:
+    """What each action of a decision is worth, how often it is taken, and its importance in each scope."""
     order = sorted(decision.values, key=lambda action: -decision.values[action])
     shown = order if len(order) <= ACTIONS else [*order[: ACTIONS - 1], order[-1]]
+    scored = {
+        scope: [[compact(bound) for bound in scores[decision.state, action]] for action in shown]
+        for scope, scores in choices.items()
+    }
     return {
+        "importance": scored or None,
         "actions": [[printable(a), decision.values[a], decision.taken.get(a, 0.0)] for a in shown],
         "more": len(order) - len(shown),
         "best": len(decision.best),

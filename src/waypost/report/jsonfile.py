@@ -63,7 +63,13 @@ def _document(explanation: Explanation) -> dict[str, Any]:
             for k, s in enumerate(explanation.asked)
         ],
         **_groups(explanation),
+        **_follows(explanation),
     }
+
+
+def _follows(explanation: Explanation) -> dict[str, Any]:
+    """Give decisions, ways and segments as lists of objects, each where there are any; states have their what-ifs."""
+    return {name: rows for name, rows in tables(explanation).items() if name != "what if"}
 
 
 def _groups(explanation: Explanation) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
             for score in story.activities
         ],
         "fit": {"worst": story.fit.worst, "activity": story.fit.activity},
-        **tables(explanation),
+        **_follows(explanation),
     }
 
 

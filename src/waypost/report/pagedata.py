@@ -13,6 +13,7 @@ from waypost.importance.results import Explanation, Kind, Number, StateImportanc
 from waypost.model import MDP, Strategy
 from waypost.patterns import step
 from waypost.patterns.declare import COUNTED, PAIRED, template
+from waypost.patterns.letters import natural, silent_states
 from waypost.patterns.tree import Template
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
@@ -47,6 +48,7 @@ def page_data(
         "labels": {
             name: [at[s] for s in np.flatnonzero(holds).tolist() if s in at] for name, holds in mdp.labels.items()
         },
+        "silent": np.flatnonzero(silent_states(mdp, natural(mdp))).tolist() if whole else [],
         "aside": [at[s] for s, turn in enumerate(turn_states(mdp)) if turn and s in at],
         "initial": at[mdp.initial],
         "asked": None if asked == list(range(mdp.n_states)) else [at[s] for s in asked],
@@ -103,6 +105,8 @@ def _target(explanation: Explanation, view: View, at: Mapping[int, int], whole: 
         "witnesses": _witnesses(explanation) if whole else {},
         "view": _drawn(view, at),
         "whatifs": _whatifs(explanation, inside),
+        "worse": _worse(explanation) if whole else None,
+        "intervals": _intervals(explanation, inside),
     }
 
 
@@ -127,6 +131,27 @@ def _whatifs(explanation: Explanation, inside: Sequence[int]) -> list[list[float
         return None
     columns = (known.after_lower, known.after_upper, known.without)
     return [[float(values[k]) for k in inside] for values in columns]
+
+
+def _intervals(explanation: Explanation, inside: Sequence[int]) -> dict[str, Any] | None:
+    """Where the bounds of each state lie when cases are drawn again: from, to of the lower and of the upper bound."""
+    known = explanation.intervals
+    if known is None:
+        return None
+    names = [explanation.mdp.states[explanation.asked[k]] for k in inside]
+    rows = {
+        scope: [[compact(end) for bounds in found.get(name, ()) for end in bounds] or None for name in names]
+        for scope, found in known.states.items()
+    }
+    return {"level": known.level, "resamples": known.resamples, "scopes": rows}
+
+
+def _worse(explanation: Explanation) -> list[int] | None:
+    """Choices that no best strategy takes, where the best strategies were asked about."""
+    if explanation.conserving is None:
+        return None
+    found: list[int] = np.flatnonzero(~explanation.conserving).tolist()
+    return found
 
 
 def compact(value: Number) -> float | int:

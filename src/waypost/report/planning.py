@@ -1,22 +1,25 @@
-"""What a report wants to be told: the groups and witnesses that `waypost.explain` should carry for it."""
+"""What a report wants to be told: the groups, witnesses, decisions and choices that `waypost.explain` should carry."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any, Literal
 
+from waypost.importance.deciding import few_decisions
 from waypost.model import MDP
 from waypost.report.coordinates import coordinates_of, fields_of
 from waypost.report.names import captions
 
 WORDS = frozenset({".md", ".txt", ".html", ".htm"})
 PAGES = frozenset({".html", ".htm"})
+DECIDING = PAGES | {".json", ".xlsx"}  # they tell of decisions
 PICTURES = frozenset({".svg", ".png", ".pdf"})
 Picture = Literal["auto", "graph", "bars", "grid"]
 
 WITNESSED = (8, 60)  # states whose witness strategies are in a page: of a large model, of a small one
 TRANSITIONS = 200_000  # a larger model stays outside the page; its pictures and numbers are in
 STATES = 60_000  # of a model with more states, the most important are in the page
+CHOICES = 4_000  # of a model with more choices, their importance is asked for by `waypost decisions`
 LABELS = 60  # more shared labels than this are too many to be told one by one
 LABELLED_STATES = 2_000  # in a larger model labels are told by the bounds of their states
 
@@ -38,7 +41,13 @@ def needs(mdp: MDP, *endings: str, picture: Picture = "auto") -> dict[str, Any]:
         groups |= label_groups(mdp)
     if asked & PICTURES and shown_picture(mdp, picture) == "grid" and coordinates_of(mdp):
         groups |= fields_of(mdp)
-    return {"groups": groups or None, "witnesses": _witnessed(mdp) if asked & PAGES else 0}
+    deciding = few_decisions(mdp)
+    return {
+        "groups": groups or None,
+        "witnesses": _witnessed(mdp) if asked & PAGES else 0,
+        "decisions": bool(asked & DECIDING) and deciding,
+        "choices": bool(asked & PAGES) and deciding and mdp.n_choices <= CHOICES,
+    }
 
 
 def shown_picture(mdp: MDP, picture: Picture) -> Picture:

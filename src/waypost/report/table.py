@@ -20,7 +20,7 @@ from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
 
-NAME = 12  # characters that a column of names keeps before the numbers beside it are broken in two
+NAME = 28  # characters of the longest word that a column of names keeps whole before the numbers beside it are broken
 WORD = 14  # characters up to which a word stays whole
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
@@ -154,7 +154,10 @@ def fitted_table(
     narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
     for k, heading in enumerate(head):
         how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
-        wide.add_column(heading, no_wrap=k >= names, min_width=NAME if k < names else None, **how)
+        least = min(
+            NAME, max(len(word) for text in (heading, *(line[k].plain for line in cells)) for word in _words(text))
+        )
+        wide.add_column(heading, no_wrap=k >= names, min_width=least if k < names else None, **how)
         parts = [
             *heading.split(),
             *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
@@ -168,10 +171,14 @@ def fitted_table(
     return wide if _least_width(wide, console, names) <= console.width else narrow
 
 
+def _words(text: str) -> list[str]:
+    return text.split() or [""]
+
+
 def _least_width(made: Table, console: Console, names: int) -> int:
-    """Width at which no number is broken and a column of names still has room for short ones."""
+    """Width at which no number is broken and a column of names still has room for its words."""
     for column in made.columns[:names]:
-        column.max_width = NAME
+        column.max_width = column.min_width
     width = console.measure(made, options=console.options.update(max_width=1000)).maximum
     for column in made.columns[:names]:
         column.max_width = None

@@ -11,13 +11,18 @@ from rich.text import Text
 
 from waypost.importance.results import Bounds
 from waypost.patterns import UsualWays
+from waypost.report.folding import shortened
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.table import fitted_table
 from waypost.report.wording import cell, number, percent, printable, span
 
 
-def print_ways(found: UsualWays, bounds: Sequence[Bounds | None], called: str, console: Console) -> None:
+def print_ways(
+    found: UsualWays, bounds: Sequence[Bounds | None], called: str, console: Console, *, whole: bool = False
+) -> None:
     """Print the most usual ways with their shares; `bounds` are those of their likeliest runs as paths.
+
+    Long ways are told by what the first one has not, unless they are to be `whole`.
 
     >>> from waypost import usual_ways
     >>> from waypost.cases import loan
@@ -36,12 +41,19 @@ def print_ways(found: UsualWays, bounds: Sequence[Bounds | None], called: str, c
     console.print(
         Text(f"Under {printable(called)} {target} is reached with probability {number(found.reached)}. The usual ways:")
     )
-    lines = [
-        [str(way), number(way.share), "" if known is None else span(known, cell)]
-        for way, known in zip(found, bounds, strict=True)
+    full = [", ".join(map(str, way.parts)) for way in found]
+    short = [
+        ", ".join(parts) for parts in shortened([[(part.steps, str(part)) for part in way.parts] for way in found])
     ]
-    head = ["way", "share", "as a path"]
-    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
+    told = full if whole else short
+    lines = [
+        [way, number(taken.share), "" if known is None else span(known, cell)]
+        for way, taken, known in zip(told, found, bounds, strict=True)
+    ]
+    head, apart = ["way", "share", "as a path"], int(any(len(way) > console.width for way in told))
+    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim", leading=apart))
+    if told != full:
+        console.print(Text("Long ways are told by what the first has not; --whole writes them out."))
     together = sum(way.share for way in found)
     console.print(Text(f"Together {percent(min(1.0, together))} of the runs that reach {target} go one of these ways."))
 

@@ -16,9 +16,11 @@ from waypost.errors import unknown_name
 from waypost.graph import Graph, end_components, reachable
 from waypost.importance import Bounds, Explanation, Question, StateImportance, explain
 from waypost.importance.activities import ActivityScore, ModelFit, Story
+from waypost.importance.choices import ask_choices
 from waypost.importance.passing import SIDES, bounds, witness
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
+from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
 from waypost.learn.observed import States, passing
@@ -57,6 +59,8 @@ def explain_log(
     min_seen: int | None = None,
     activities: Iterable[str] | None = None,
     by_state: bool = False,
+    choices: bool = False,
+    without: str | Iterable[str] = (),
     learned: Learned | None = None,
     resamples: int = 0,
     seed: int = 1,
@@ -82,6 +86,11 @@ def explain_log(
         Activities to tell of; all by default.
     by_state
         Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
+    choices
+        Whether the explanation carries the importance of every choice of the model, in each scope.
+    without
+        Activities, or whatever `waypost.without` takes, that are forbidden in the model: bounds, and success at best
+        and at worst, are those without them. What was counted stays.
     learned
         The model, where it was learned already.
     resamples, seed
@@ -116,7 +125,9 @@ def explain_log(
     learned = learned or ready.learn_fitting(progress)
     states = activity_states(learned.mdp, log, naming=ready.naming)
     scopes = [scope] if isinstance(scope, str | Strategy) else list(scope)
-    chosen = _Chosen(learned.mdp, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen, states)
+    gone = [without] if isinstance(without, str) else list(without)
+    allowed = forbidding(learned.mdp, [written(n, ready.naming) if n in known else n for n in gone])
+    chosen = _Chosen(allowed, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen, states)
     scores = [chosen.score(c, states[c.name], learned, ready) for c in counted.activities if c.name in set(wanted)]
     doubts: tuple[str, ...] = ()
     if resamples:
@@ -131,12 +142,22 @@ def explain_log(
         activities=tuple(scores),
         fit=_fit(learned),
         process_map=process_map(log),
-        notes=(*chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
+        notes=(*_forbidden(gone), *chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
         by_state=detail,
         performers=performers(ready.traces),
     )
     told = by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
-    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.mdp))
+    scored = {name: ask_choices(q) for name, q in chosen.questions.items() if choices and q.mdp is chosen.mdp}
+    decided = supported(learned.mdp, chosen.min_seen).mdp if gone and chosen.questions else chosen.mdp  # as observed
+    return replace(told, insight=log_insight(story.process_map, story.activities, decided, {} if gone else scored))
+
+
+def _forbidden(names: Sequence[str]) -> tuple[str, ...]:
+    """Tell what is forbidden, and in which numbers."""
+    if not names:
+        return ()
+    told = f"without {', '.join(map(repr, names))}: bounds, and success at best and at worst, are those of the model"
+    return (f"{told} in which that is forbidden; what was counted in the log stays",)
 
 
 def _said(positive: str | Sequence[str] | None) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-
-import numpy as np
 
 from waypost.errors import UndefinedImportanceError
 from waypost.importance import Explanation
 from waypost.importance.activities import ActivityScore
-from waypost.importance.deciding import Decisions, decisions
-from waypost.importance.insight import Block, Insight, Route, Segment
+from waypost.importance.choices import ChoiceImportance
+from waypost.importance.deciding import Decisions, decisions, few_decisions
+from waypost.importance.insight import BEST, GIVEN, OBSERVED, Block, Insight, Route, Segment
 from waypost.importance.question import Question
 from waypost.importance.whatifs import WhatIfs
 from waypost.learn import observed_strategy
@@ -21,12 +21,9 @@ from waypost.patterns import find_patterns, usual_ways
 from waypost.story.counting import telling_orders, usual_routes
 
 STATES = 2_000  # of a larger model, neither ways nor segments are looked for
-DECISIONS = 2_000  # states with a choice; of more, decisions are asked for by `waypost decisions`
-MOST_WORK = 20_000_000  # states with a choice times states
 EFFORT = 2_000  # segments tried
 TOP = 10
 LEAST_SHARE = 1e-3  # rarer ways are nobody's usual ones
-BEST, GIVEN, OBSERVED = "a best strategy", "the given strategy", "the observed strategy"
 
 
 def with_insight(explanation: Explanation) -> Explanation:
@@ -46,22 +43,29 @@ def with_insight(explanation: Explanation) -> Explanation:
     mdp, target = explanation.mdp, list(explanation.targets)
     strategy = _given(explanation)
     small = mdp.n_states <= STATES
-    found = Insight(
-        GIVEN if strategy is not None else BEST,
-        _decisions(mdp, target, strategy),
-        explanation.whatifs or (WhatIfs.of(_over_all(question), explanation.asked) if small else None),
-        _routes(mdp, target, strategy) if small else (),
-        _segments(mdp, target, strategy) if small else (),
+    known = explanation.insight or Insight(GIVEN if strategy is not None else BEST)
+    found = replace(
+        known,
+        decisions=known.decisions or _decisions(mdp, target, strategy),
+        whatifs=explanation.whatifs or (WhatIfs.of(_over_all(question), explanation.asked) if small else None),
+        routes=_routes(mdp, target, strategy) if small else (),
+        segments=_segments(mdp, target, strategy) if small else (),
     )
     return replace(explanation, insight=found)
 
 
-def log_insight(process: ProcessMap, scores: tuple[ActivityScore, ...], mdp: MDP) -> Insight:
-    """Insight of a log: ways and orders counted in its cases, decisions as observed in the model where one chooses."""
+def log_insight(
+    process: ProcessMap, scores: tuple[ActivityScore, ...], mdp: MDP, choices: Mapping[str, ChoiceImportance]
+) -> Insight:
+    """Insight of a log: ways and orders counted in its cases, decisions as observed in the model where one chooses.
+
+    `choices` are the importance of the model's choices, where it is known.
+    """
     defining = [score.name for score in scores if score.defines_outcome is not None]
     return Insight(
         OBSERVED,
         _decisions(mdp, [POSITIVE], observed_strategy(mdp)) if mdp.counts is not None else None,
+        choices,
         routes=usual_routes(process),
         segments=telling_orders(process, defining),
     )
@@ -78,8 +82,7 @@ def _over_all(question: Question) -> Question:
 
 
 def _decisions(mdp: MDP, target: Target, strategy: Strategy | None) -> Decisions | None:
-    several = int((np.diff(mdp.first_choice) > 1).sum())
-    if not 0 < several <= DECISIONS or several * mdp.n_states > MOST_WORK:
+    if not few_decisions(mdp):
         return None
     found = decisions(mdp, target=target, strategy=strategy)
     return found if len(found) else None

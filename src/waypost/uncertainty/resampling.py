@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
-from waypost.importance import group_importance, state_importance
+from waypost.importance import Bounds, Explanation, group_importance, state_importance
+from waypost.importance.results import Intervals
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.learn.tree import weighted
@@ -133,6 +134,26 @@ def bootstrap(
         scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
         for k, scope in enumerate(scopes)
     }
+
+
+def with_resampled(explanation: Explanation, resampled: Mapping[str, Resampled]) -> Explanation:
+    """Explanation of the model of all cases, with the intervals of the states that were found again by history.
+
+    A state has none where no resample has it, nor where its bounds are those of another model.
+    """
+    first = next(iter(resampled.values()))
+    if first.match != "history":
+        return explanation
+    found: dict[str, dict[str, tuple[Bounds, Bounds]]] = {}
+    for scope, drawn in resampled.items():
+        known = explanation.scopes.get(scope)
+        found[scope] = {
+            name: (Bounds(*lower.tolist()), Bounds(*upper.tolist()))
+            for name, whole, lower, upper in zip(drawn.names, drawn.bounds, drawn.lower, drawn.upper, strict=True)
+            if known is not None and name in known and not np.isnan(lower[0])
+            if np.allclose(whole, np.array(known[name], float), atol=1e-9)
+        }
+    return replace(explanation, intervals=Intervals(first.level, first.resamples, found))
 
 
 def access_histories(mdp: MDP) -> list[History | None]:

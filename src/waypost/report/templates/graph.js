@@ -51,7 +51,7 @@ class Graph {
     element("title", {}, ""),
     element("rect", { class: "ring-line", x: -4, y: -4, width: w + 8, height: h + 8, rx: bare ? 7 : 12 }),
     element("rect", { class: "body", width: w, height: h, rx: bare ? 4 : role && role !== "activity" ? h / 2 : 8 }),
-    node.actor >= 0 ? element("rect", { class: `actor actor-${node.actor % 5}`, x: 3, y: 7, width: 4, height: h - 14, rx: 2 }) : null,
+    node.actor >= 0 ? actorMark(node.actor, h) : null,
     rows.map((row, i) => element("text", { class: "name", "aria-hidden": "true", x: w / 2, y: top + 17 * i }, row)),
     note ? element("text", { class: "note", "aria-hidden": "true", x: w / 2, y: top + 17 * rows.length }, note) : null,
     node.drawn ? node.drawn(w, h) : null);

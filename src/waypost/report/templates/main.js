@@ -221,8 +221,7 @@ class Page extends Reading {
     document.getElementById("ramp-low").textContent = words[0];
     document.getElementById("ramp-high").textContent = words[1];
     document.querySelector(".ramp i").className = ["contrast", "change"].includes(this.colour) ? "two-sided" : "";
-    const shown = this.view === "process" && this.actors.length > 1 ? this.actors : [];
-    document.getElementById("actors").replaceChildren(...shown.flatMap((actor, i) => [element("i", { class: `actor-${i % 5}`, "aria-hidden": "true" }), element("span", {}, bdi(actor), this.data.map.stops.some((stop) => stop.actor === actor && stop.chooses) ? " (chooses)" : "")]));
+    document.getElementById("actors").replaceChildren(...(this.view === "process" ? actorKey(this) : []));
     document.getElementById("other-key").hidden = !(this.view === "map" && this.strategyOther);
     for (const key of document.querySelectorAll("figcaption .kinds")) key.hidden = COUNTED.includes(this.colour);
   }

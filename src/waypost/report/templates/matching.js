@@ -1,10 +1,13 @@
-// What a typed pattern says: counted over the cases of a log, or bounded over all strategies of a model.
+// What a typed pattern says: counted over the cases of a log, or bounded over the strategies of a model.
 
 const MOST_PRODUCT = 60000; // states of model times pattern
 
-function caseLanguage(map) {
+function caseReading(page, text) {
   // a case is read as `waypost pattern` reads it: the start, its activities, how it ended
-  return { language: new Language(map.stops.length), lettersOf: (name) => { const found = map.stops.flatMap((stop, k) => (stop.name === name ? [k] : [])); return found.length ? found : null; } };
+  const { stops } = page.data.map;
+  const language = new Language(stops.length);
+  const stepsOf = (name) => { const found = stops.flatMap((stop, k) => (stop.name === name ? [k] : [])); return found.length ? found : null; };
+  return [language, new PatternReader(language, stepsOf, page.data.templates).read(text)];
 }
 
 function countCases(map, language, node) {
@@ -22,47 +25,107 @@ function countCases(map, language, node) {
   return found;
 }
 
-function stateLanguage(page) {
-  // a letter for every state; a name stands for the states that have it, as name, caption or label
-  const { states, labels } = page.data;
-  const named = (name) => {
-    const own = new Set(Object.hasOwn(labels, name) ? labels[name] : []);
-    states.forEach((known, s) => { if (known === name || page.caption(s) === name) own.add(s); });
-    return own.size ? [...own] : null;
-  };
-  return { language: new Language(states.length), lettersOf: named };
+class ActionNamed extends Error {}
+
+function modelReading(page, text) {
+  // a typed pattern over the states of a model; where it names an action, over states and choices
+  try { return reading(page, text, false); } catch (error) { if (!(error instanceof ActionNamed)) throw error; }
+  return reading(page, text, true);
 }
 
-function* patternImportance(model, target, initial, language, node) {
-  // least and greatest share of the runs that reach the target which match, over all strategies, as enclosures: the
-  // product with the pattern, in which a run that can no longer reach the target, or need not, starts again
+function reading(page, text, byAction) {
+  // the pattern, and how a run is read: a state on entering it, or on leaving it together with the action taken there;
+  // then the target, where none is taken, when all is over. Letters are states and, behind them, choices
+  const { data, model } = page;
+  const n = data.states.length;
+  const language = new Language(byAction ? n + model.owner.length : n);
+  const choices = (holds) => { const found = []; model.owner.forEach((s, c) => { if (holds(c, s)) found.push(n + c); }); return found; };
+  const stepsOf = (name) => {
+    const own = new Set(statesCalled(page, name));
+    if (own.size) return byAction ? [...own, ...choices((c, s) => own.has(s))] : [...own];
+    return data.actions.includes(name) ? actionsOf(name) : null;
+  };
+  const actionsOf = (action, name) => {
+    if (!byAction) throw new ActionNamed();
+    const own = name == null ? null : new Set(statesCalled(page, name));
+    return choices((c, s) => page.action(c) === action && (!own || own.has(s)));
+  };
+  const node = new PatternReader(language, stepsOf, data.templates, actionsOf).read(text);
+  const silent = new Set(data.silent);
+  const read = (state, s, letter) => (silent.has(s) ? state : language.derivative(state, letter));
+  return {
+    language, node,
+    enter: byAction ? (state) => state : (state, s) => read(state, s, s),
+    leave: byAction ? (state, c) => read(state, model.owner[c], n + c) : (state) => state,
+    end: byAction ? (state, s) => read(state, s, s) : (state) => state,
+  };
+}
+
+function statesCalled(page, name) {
+  // as the library takes a name: a label before a state; then what the page calls states
+  const { states, labels } = page.data;
+  if (Object.hasOwn(labels, name)) return labels[name];
+  const named = (called) => states.flatMap((known, s) => (called(known, s) === name ? [s] : []));
+  const found = named((known) => known);
+  return found.length ? found : named((_, s) => page.caption(s));
+}
+
+function* patternProduct(model, target, initial, { language, node, enter, leave, end }, worse) {
+  // the reachable product of model and pattern, without the choices that are `worse`
   const number = new Map();
   const states = [];
   const at = (s, state) => { const key = `${s} ${state.id}`; if (!number.has(key)) { if (states.length >= MOST_PRODUCT) throw new PatternError("the model is too large for this pattern here; run: waypost pattern"); number.set(key, states.length); states.push([s, state]); } return number.get(key); };
-  at(initial, language.derivative(node, initial));
-  const [first, ptr, succ, prob, ends] = [[0], [0], [], [], []];
-  const match = [];
+  at(initial, enter(node, initial));
+  const [first, ptr, succ, prob] = [[0], [0], [], []];
+  const [match, miss] = [[], []];
   for (let i = 0; i < states.length; i++) {
     const [s, state] = states[i];
-    ends.push(target[s] ? 1 : 0);
-    match.push(target[s] && language.nullable(state) ? 1 : 0);
+    const fits = target[s] && language.nullable(end(state, s));
+    match.push(fits ? 1 : 0);
+    miss.push(target[s] && !fits ? 1 : 0);
     if (target[s]) { succ.push(i); prob.push(1); ptr.push(succ.length); }
     else {
       for (let c = model.first[s]; c < model.first[s + 1]; c++) {
-        for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) { succ.push(at(model.succ[k], language.derivative(state, model.succ[k]))); prob.push(model.prob[k]); }
+        if (worse.has(c)) continue;
+        const after = leave(state, c);
+        for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) { succ.push(at(model.succ[k], enter(after, model.succ[k]))); prob.push(model.prob[k]); }
         ptr.push(succ.length);
       }
     }
     first.push(ptr.length - 1);
     if (i % 500 === 499) yield;
   }
-  const again = startingAgain(arena(packed({ first, ptr, succ, prob })), Uint8Array.from(ends));
-  if (!again) return { undefined: true };
-  yield;
-  const won = yield* reachability(again, Uint8Array.from(match), new Map(), true);
-  const lost = yield* reachability(again, Uint8Array.from(ends.map((x, i) => (x && !match[i] ? 1 : 0))), new Map(), true);
-  const upper = won.zero[0] ? [0, 0] : lost.zero[0] ? [1, 1] : [won.lower[0], won.upper[0]];
-  return { upper, lower: lost.zero[0] ? [1, 1] : won.zero[0] ? [0, 0] : [1 - lost.upper[0], 1 - lost.lower[0]] };
+  return { product: arena(packed({ first, ptr, succ, prob })), match: Uint8Array.from(match), miss: Uint8Array.from(miss) };
+}
+
+function* patternImportance(model, target, initial, reading) {
+  // least and greatest share of the runs that reach the target which match, over all strategies, as enclosures: in the
+  // product a run that can no longer reach the target, or need not, starts again
+  const { product, match, miss } = yield* patternProduct(model, target, initial, reading, new Set());
+  const again = startingAgain(product, match.map((x, i) => x | miss[i]));
+  return again ? yield* sharesOf(again, match, miss, 1) : { undefined: true };
+}
+
+function* bestPatternImportance(model, target, initial, reading, { worse, best }) {
+  // the same over the best strategies, which avoid the worse choices and all reach the target equally often
+  const { product, match, miss } = yield* patternProduct(model, target, initial, reading, worse);
+  return yield* sharesOf(product, match, miss, best);
+}
+
+function* sharesOf(product, match, miss, all) {
+  // how often runs match at most, and at least: those that are left when as many as can be do not. What is exactly 0 or
+  // 1 is a fact of the graph: a strategy lets none match that surely comes to an end which does not, or to no end at all
+  const won = yield* reachability(product, match, new Map(), true);
+  const lost = yield* reachability(product, miss, new Map(), true);
+  const dead = neverReaching(product, allowed(product, new Map()), match.map((x, i) => x | miss[i]), true);
+  const avoids = (goal) => reachingSurely(product, goal.map((x, i) => x | dead[i]))[0] === 1;
+  const [never, always] = [won.zero[0] === 1, lost.zero[0] === 1];
+  const share = ({ lower, upper }) => [lower[0] / all, Math.min(1, upper[0] / all)];
+  return {
+    never, always,
+    upper: never ? [0, 0] : avoids(match) ? [1, 1] : share(won),
+    lower: always ? [1, 1] : avoids(miss) ? [0, 0] : share(lost).map((x) => 1 - x).reverse(),
+  };
 }
 
 function packed({ first, ptr, succ, prob }) { return { first: Int32Array.from(first), ptr: Int32Array.from(ptr), succ: Int32Array.from(succ), prob: Float64Array.from(prob) }; }
@@ -106,7 +169,7 @@ class PatternBox {
     return [
       element("label", { class: "heading", for: "pattern-text" }, page.data.map ? "A pattern of steps" : "Or type a pattern"),
       this.input,
-      element("p", { class: "muted", id: "pattern-help" }, page.data.map ? "Click steps in the map, or type: " : "Type: ", element("code", {}, "... A ... B ..."), " A, later B; ", element("code", {}, "A B"), " one right after the other; ", element("code", {}, "A{2,}"), " at least twice; ", element("code", {}, "|"), " or; ", element("code", {}, "not(...)"), "; ", element("code", {}, "response(A, B)"), "."),
+      element("p", { class: "muted", id: "pattern-help" }, page.data.map ? "Click steps in the map, or type: " : "Type: ", element("code", {}, "... A ... B ..."), " A, later B; ", element("code", {}, "A B"), " one right after the other; ", element("code", {}, "A{2,}"), " at least twice; ", element("code", {}, "|"), " or; ", element("code", {}, "not(...)"), "; ", element("code", {}, "response(A, B)"), page.data.map ? "." : "; ", ...(page.data.map ? [] : [element("code", {}, "A/go"), " the action go taken in A; ", element("code", {}, "/go"), " anywhere."])),
       this.answer,
     ];
   }
@@ -122,12 +185,15 @@ class PatternBox {
     const run = ++this.run;
     const { page } = this;
     if (!this.text.trim()) { this.answer.replaceChildren(); return; }
-    try {
-      const { language, lettersOf } = page.data.map ? caseLanguage(page.data.map) : stateLanguage(page);
-      const node = new PatternReader(language, lettersOf, page.data.templates).read(this.text);
-      if (page.data.map) this.counted(countCases(page.data.map, language, node));
-      else this.bounded(run, patternImportance(page.model, page.targetMask, page.data.initial, language, node));
-    } catch (error) {
+    this.guarded(() => {
+      if (page.data.map) this.counted(countCases(page.data.map, ...caseReading(page, this.text)));
+      else this.bounded(run, page.patternWork(this.text));
+    });
+  }
+
+  guarded(act) {
+    // what is wrong with a pattern is said
+    try { act(); } catch (error) {
       if (!(error instanceof PatternError)) throw error;
       this.answer.replaceChildren(element("p", { class: "hint" }, `In this pattern ${error.message}.`));
     }
@@ -148,12 +214,22 @@ class PatternBox {
       const until = performance.now() + 25;
       let step = work.next();
       while (!step.done && performance.now() < until) step = work.next();
-      if (!step.done) { setTimeout(slice); return; }
-      const { lower, upper, undefined: never } = step.value;
-      const [low, high] = never ? ["", ""] : [enclosed(lower), enclosed(upper)];
-      this.answer.replaceChildren(never ? element("p", {}, "The target cannot be reached.") : element("p", { class: "big", id: "pattern-importance" }, low === high ? low : `${low} to ${high}`), element("p", {}, "of the runs that reach ", bdi(this.page.target.name), " match it, whatever is done."));
+      if (step.done) this.answer.replaceChildren(...this.shares(step.value));
+      else setTimeout(() => this.guarded(slice));
     };
     this.answer.replaceChildren(element("p", { class: "muted" }, "Computing…"));
     slice();
+  }
+
+  shares(found) {
+    // a row for each scope; a pattern that always matches, or never, is said to
+    const goal = bdi(this.page.target.name);
+    const { undefined: out, never, always } = found.all || found.optimal;
+    if (out) return [element("p", {}, "The target cannot be reached.")];
+    const row = (scope, { lower, upper }) => { const [low, high] = [enclosed(lower), enclosed(upper)]; return element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(lower[0], upper[1]), element("span", {}, low === high ? low : `${low} to ${high}`)); };
+    return [
+      element("p", {}, never ? "No run that reaches " : always ? "Every run that reaches " : "Share of the runs that reach ", goal, never || always ? " matches it." : " which match it:"),
+      scale(), ...Object.entries(found).map(([scope, bounds]) => row(scope, bounds)),
+    ];
   }
 }

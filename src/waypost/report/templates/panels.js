@@ -32,7 +32,7 @@ function showDetails(page, host) {
     page.kind(state) ? element("p", {}, KIND_WORDS[page.kind(state)].replace("WHATEVER", UNDER[page.mainScope])) : null,
     ...boundsRows(page, state),
     ...whatIfParts(page, state),
-    ...(decisionsOf(page, state).length ? decisionParts(page, state) : choiceParts(page, state)),
+    ...(decisionsOf(page, state, "state").length ? decisionParts(page, state, "state") : choiceParts(page, state)),
     ...trailsThrough(page, state),
     ...witnessParts(page, state),
     ...neighbours(page, state),
@@ -55,11 +55,21 @@ function boundsRows(page, state) {
   const rows = [];
   for (const scope of Object.keys(page.target.scopes)) {
     const bounds = page.bounds(state, scope);
-    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, page.exactText(state, scope) || span(...bounds))));
+    if (bounds) rows.push(element("div", { class: "row", "data-scope": scope }, element("span", { class: "muted" }, SCOPES[scope]), bar(...bounds), element("span", {}, page.exactText(state, scope) || span(...bounds), drawnAgain(page, state, scope))));
   }
   const absolute = page.bounds(state, "absolute");
   if (absolute) rows.push(element("div", { class: "row", title: "probability of passing the state and then reaching the target, over all runs" }, element("span", { class: "muted" }, "Of all runs"), bar(...absolute), element("span", {}, span(...absolute))));
+  const known = page.target.intervals;
+  if (known && rows.some((row) => row.querySelector("small"))) rows.push(element("p", { class: "muted" }, `In brackets: from the least lower to the greatest upper bound, in ${Math.round(100 * known.level)} % of ${known.resamples} draws of the cases.`));
+  else if (known && rows.length) rows.push(element("p", { class: "muted" }, "When cases are drawn again no state is found in its place: it rests on a handful of cases."));
   return rows.length ? [element("h4", {}, "Importance"), scale(), ...rows] : [element("p", { class: "muted" }, "Its importance was not asked for.")];
+}
+
+function drawnAgain(page, state, scope) {
+  // where the bounds of a state lie when the cases of the log are drawn again
+  const rows = page.target.intervals && page.target.intervals.scopes[scope];
+  const ends = rows && rows[page.position.get(state)];
+  return ends ? element("small", {}, ` (${number(ends[0])} to ${number(ends[3])})`) : null;
 }
 
 function choiceParts(page, state) {
@@ -68,7 +78,7 @@ function choiceParts(page, state) {
   const worth = page.worthOf(state);
   if (!worth) { page.whenValued(() => { if (page.selected === state) showDetails(page, document.getElementById("details")); }); return []; }
   if (worth.length < 2) return [element("p", { class: "muted" }, "From here the target is reached with probability ", element("b", {}, span(...worth[0].bounds)), ".")];
-  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row choice" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
+  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row worth" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
 }
 
 function witnessParts(page, state) {

@@ -93,10 +93,11 @@ class PatternError extends Error {}
 
 class PatternReader {
   // one token of lookahead, one method per rule of the grammar in docs/patterns.md
-  constructor(language, lettersOf, templates) { Object.assign(this, { language, lettersOf, templates, given: {} }); }
+  // names are looked up by stepsOf(name) and actionsOf(action, name of the step or nothing); a log has no actions
+  constructor(language, stepsOf, templates, actionsOf = null) { Object.assign(this, { language, stepsOf, templates, actionsOf, given: {} }); }
 
   read(text, given = {}) {
-    const inner = new PatternReader(this.language, this.lettersOf, this.templates);
+    const inner = new PatternReader(this.language, this.stepsOf, this.templates, this.actionsOf);
     Object.assign(inner, { text, given, at: 0 });
     inner.advance();
     const found = inner.pattern();
@@ -161,13 +162,23 @@ class PatternReader {
     if (this.take("(")) { const found = this.pattern(); this.closed(); return found; }
     const { token } = this;
     if (token.kind === "name" && this.text[token.end] === "(" && !this.given[token.text]) return this.called();
-    if (token.kind === "/") this.wrong("the page knows no actions (waypost pattern does)");
+    if (this.take("/")) return this.action(null);
     if (token.kind !== "name" && token.kind !== "quoted") this.wrong("a step is missing");
-    const found = this.given[token.text] || this.lettersOf(token.text);
+    const found = this.given[token.text] || this.stepsOf(token.text);
     if (!found) this.wrong(`there is no step “${token.text}”`);
     this.advance();
-    if (this.token.kind === "/" && this.token.at === token.end) this.wrong("the page knows no actions (waypost pattern does)");
+    if (this.token.kind === "/" && this.token.at === token.end) { this.advance(); return this.action(token.text); } // "A/go" is one step, "A /go" are two
     return found.kind ? found : this.language.set(found);
+  }
+
+  action(step) {
+    const { token } = this;
+    if (token.kind !== "name" && token.kind !== "quoted") this.wrong("an action is missing");
+    if (!this.actionsOf) this.wrong("the cases of a log are steps without actions");
+    const found = this.actionsOf(token.text, step);
+    if (!found.length) this.wrong(step == null ? `there is no action “${token.text}”` : `“${token.text}” is taken in no state “${step}”`);
+    this.advance();
+    return this.language.set(found);
   }
 
   closed() { if (!this.take(")")) this.wrong(this.token.kind === "end" ? "a bracket is not closed" : "something does not belong"); }

@@ -63,9 +63,20 @@ class Reading {
     } catch (error) { return error.message; }
   }
 
+  *patternWork(text) {
+    // bounds of a typed pattern in each scope that the page knows, a slice at a time
+    const found = {};
+    const read = modelReading(this, text);
+    const { model, targetMask, target } = this;
+    const { initial } = this.data;
+    if (target.scopes.all || !target.worse) found.all = yield* patternImportance(model, targetMask, initial, read);
+    if (target.worse) found.optimal = yield* bestPatternImportance(model, targetMask, initial, read, { worse: new Set(target.worse), best: target.reach[1] });
+    return found;
+  }
+
   patternBounds(text) {
-    const { language, lettersOf } = stateLanguage(this);
-    const work = patternImportance(this.model, this.targetMask, this.data.initial, language, new PatternReader(language, lettersOf, this.data.templates).read(text));
+    // the same at once, for programs that drive the page
+    const work = this.patternWork(text);
     let step = work.next();
     while (!step.done) step = work.next();
     return step.value;

@@ -54,6 +54,17 @@ function neverReaching(model, may, target, maximise) {
   return reaching.map((x) => 1 - x);
 }
 
+function reachingSurely(model, goal) {
+  // states from which some strategy reaches the goal with probability exactly 1
+  let inside = new Uint8Array(model.n).fill(1);
+  for (;;) {
+    const stays = Uint8Array.from(model.owner, (_, c) => { for (let k = model.ptr[c]; k < model.ptr[c + 1]; k++) if (!inside[model.succ[k]]) return 0; return 1; });
+    const never = neverReaching(model, { has: (c) => stays[c] }, goal, true);
+    if (never.every((x, s) => x === 1 - inside[s])) return inside;
+    inside = never.map((x) => 1 - x);
+  }
+}
+
 function components(model, open, choiceOpen, low, high) {
   // Tarjan without recursion: strongly connected components, successors first
   const n = model.n;

@@ -7,6 +7,18 @@ const COLOURS = {
   upper: "Importance, at most", lower: "Importance, at least", width: "Importance, how open",
 };
 
+function actorMark(actor, height) {
+  // who performs a step, by colour and by stroke
+  return element("line", { class: `actor actor-${actor % 5}`, x1: 5, x2: 5, y1: 5, y2: height - 5 });
+}
+
+function actorKey(page) {
+  // what the marks mean, where several perform steps
+  const chooses = (actor) => page.data.map.stops.some((stop) => stop.actor === actor && stop.chooses);
+  const key = (actor, i) => [element("svg", { viewBox: "0 0 8 24", "aria-hidden": "true" }, actorMark(i, 24)), element("span", {}, bdi(actor), chooses(actor) ? " (chooses)" : "")];
+  return page.actors.length > 1 ? [element("span", {}, "Performed by"), ...page.actors.flatMap(key)] : [];
+}
+
 function stopBounds(page, k, scope = page.scope) {
   const { bounds } = page.data.map.stops[k];
   return (bounds && bounds[scope]) || null;
@@ -67,7 +79,7 @@ function showStop(page, host, k) {
     element("p", { class: "muted" }, stop.role === "activity" ? `${counted(stop.cases, "case")} of ${page.data.map.cases.toLocaleString("en")} have it, ${counted(stop.events, "event")}${stop.actor ? `, by ${stop.actor}` : ""}` : counted(stop.cases, "case")),
     ...changeRows(page, stop),
     ...contrastRows(page, stop),
-    ...decisionParts(page, k),
+    ...decisionParts(page, k, "stop"),
     ...stopImportance(page, k),
     ...trailsThrough(page, k),
     out.length ? element("h4", {}, "Followed by") : null, out.length ? element("ul", { class: "steps" }, out) : null,
