@@ -31,6 +31,20 @@ class SharedData:
         return path
 
 
+@pytest.fixture
+def invoke(capsys):
+    """Run the command line; give its exit code, what it printed, and what it said on standard error."""
+    from waypost.cli import main
+
+    def invoke(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return int(left.value.code or 0), printed.out, printed.err
+
+    return invoke
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> SharedData:
     beside = Path(__file__).parents[2] / "shared" / "data"
