@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -173,8 +173,36 @@ class StateImportance(ByState[Bounds]):
         return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
-@dataclass(frozen=True, eq=False)
-class PathImportance:
+class SingleImportance:
+    """Importance of one thing; ``lower, upper = result`` unpacks it."""
+
+    target: str
+    scope: ScopeName
+    lower: Number
+    upper: Number
+
+    @property
+    def subject(self) -> str:
+        """What it is the importance of, as a person would write it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.subject!r} for {self.target}, scope={self.scope!r}, "
+            f"lower={self.lower}, upper={self.upper})"
+        )
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self.bounds)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return Bounds(self.lower, self.upper)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathImportance(SingleImportance):
     """Importance of a simple path for reaching a target (P3, P4).
 
     ``reachability`` is the greatest probability of the target over all strategies, ``reachability_following`` the
@@ -191,16 +219,10 @@ class PathImportance:
     reachability_following: Number
     question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
-    def __repr__(self) -> str:
-        return (
-            f"PathImportance({' '.join(self.path)!r} for {self.target}, scope={self.scope!r}, "
-            f"lower={self.lower}, upper={self.upper})"
-        )
-
     @property
-    def bounds(self) -> Bounds:
-        """Both bounds."""
-        return Bounds(self.lower, self.upper)
+    def subject(self) -> str:
+        """The path."""
+        return " ".join(self.path)
 
     def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
         """Strategy in scope under which the importance of the path *is* a bound, or a value between the two.

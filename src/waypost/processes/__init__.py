@@ -53,7 +53,23 @@ class ChildError(Exception):
         self.kind = kind  # name of the exception it raised
 
 
-class Child:
+class Closing:
+    """Something to be closed, by itself at the end of a ``with`` statement."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        raise NotImplementedError
+
+
+class Child(Closing):
     """A function in a process of its own; use it in a ``with`` statement.
 
     Parameters
@@ -100,14 +116,6 @@ class Child:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def closed(self) -> bool:
