@@ -274,21 +274,17 @@ def explain(
     (Bounds(lower=0.0, upper=0.98), ['all', 'optimal'])
     """
     base = Question.of(mdp, target=target, scope="all", exact=exact)
-    wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
-    questions = [base if each == "all" else base.within(each) for each in wanted]
-    if len({question.scope_name for question in questions}) < max(len(wanted), 1):
-        raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
+    questions = _in_scopes(base, scope)
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
         raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
     asked = states if states is None or states == () else names_of("states", states)
     scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
-    grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
     top = ranking(scores.values())[:witnesses]
     return explanation_of(
         base,
         scores,
         absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
-        groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
+        groups=_by_group(questions, {} if groups is None else groups),
         witnesses={name: _witnesses(result, top) for name, result in scores.items()},
         whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
     )
@@ -358,6 +354,21 @@ def ask_path(question: Question, path: Sequence[str]) -> PathImportance:
         reachability_following=following,
         question=question,
     )
+
+
+def _in_scopes(base: Question, scope: Scope | Iterable[Scope]) -> list[Question]:
+    """Ask the same in each scope."""
+    wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
+    questions = [base if each == "all" else base.within(each) for each in wanted]
+    if len({question.scope_name for question in questions}) < max(len(wanted), 1):
+        raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
+    return questions
+
+
+def _by_group(questions: Sequence[Question], groups: Groups) -> dict[str, dict[str, Bounds]]:
+    """Bounds of each group, by the name of the group and of the scope."""
+    found: dict[str, dict[str, Bounds]] = {question.scope_name: ask_groups(question, groups) for question in questions}
+    return {name: {scope: found[scope][name] for scope in found} for name in next(iter(found.values()))}
 
 
 def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
