@@ -329,8 +329,8 @@ class Explanation(ByState[dict[str, Bounds]]):
 
         >>> from waypost import explain
         >>> from waypost.cases import loan
-        >>> explain(loan(), target="Granted").to_frame().loc["Rework", ("optimal", "lower")].round(3)
-        np.float64(0.082)
+        >>> round(float(explain(loan(), target="Granted").to_frame().loc["Rework", ("optimal", "lower")]), 3)
+        0.082
         """
         pandas = require("pandas", "table", "to_frame()")
         return pandas.concat({name: part.to_frame() for name, part in self.parts.items()}, axis="columns")
