@@ -14,6 +14,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's backgro
 
 PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("default", deadline=None, suppress_health_check=PATIENT, max_examples=100)
+settings.register_profile("quick", deadline=None, suppress_health_check=PATIENT, max_examples=10)
 settings.register_profile("thorough", deadline=None, suppress_health_check=PATIENT, max_examples=3000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

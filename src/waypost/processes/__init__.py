@@ -92,6 +92,8 @@ class Child(Closing):
     def __init__(
         self, module: str, function: str, given: Any = None, *, memory: int | None = None, folder: bool = False
     ) -> None:
+        if not hasattr(os, "fork"):
+            raise ChildError("broken", "a child with limits of its own needs fork, which this system has not")
         self.folder: Path | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - standard error, as long as the child lives
         command = [sys.executable, "-I", guarded.__file__, module, function, "folder" if folder else "-"]
