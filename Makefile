@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	$(if $(filter-out newest,$(CONSTRAINTS)),--constraint constraints/$(strip $(CONSTRAINTS)).txt)
 
 .DEFAULT_GOAL := help
-.PHONY: pictures help demo install test lint types contracts docs wheel lock test-slow clean
+.PHONY: pictures help demo install test coverage lint types contracts docs wheel lock test-slow clean
 
 help:  ## what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ /' | awk '{t=$$1; $$1=""; printf "  make %-12s%s\n", t, $$0}'
@@ -50,6 +50,9 @@ test-slow: install  ## the long suites, Spark among them, and thousands of rando
 	$(PIP) --editable '.[spark]'
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m slow
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n $(WORKERS) tests/importance/test_oracle.py tests/patterns/test_importance.py
+
+coverage: install  ## how much of the code the tests run, which must not fall; kernels count where they run as Python
+	HYPOTHESIS_PROFILE=quick $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=term:skip-covered
 
 docs: install  ## the site, strict, with its notebooks executed, into out/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
