@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 
+def ending(invoke, wanted: int):
+    """Run commands that must end so; what they say where it belongs, and nothing elsewhere."""
+
+    def run(*arguments: str) -> str:
+        code, out, err = invoke(*arguments)
+        told, silent = (out, err) if wanted == 0 else (err.strip(), out)
+        assert (code, silent) == (wanted, ""), err
+        return told
+
+    return run
+
+
 @pytest.fixture
 def answered(invoke, tmp_path, monkeypatch):
     """Run a command that must succeed, in an empty folder; what it prints."""
     monkeypatch.chdir(tmp_path)
-
-    def answered(*arguments: str) -> str:
-        code, out, err = invoke(*arguments)
-        assert (code, err) == (0, "")
-        return out
-
-    return answered
+    return ending(invoke, 0)
 
 
 @pytest.fixture
 def refused(invoke, tmp_path, monkeypatch):
     """Run a command that must be refused; what it says."""
     monkeypatch.chdir(tmp_path)
-
-    def refused(*arguments: str) -> str:
-        code, out, err = invoke(*arguments)
-        assert (code, out) == (2, "")
-        return err.strip()
-
-    return refused
+    return ending(invoke, 2)

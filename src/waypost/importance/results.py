@@ -173,10 +173,12 @@ class StateImportance(ByState[Bounds]):
         return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class SingleImportance:
     """Importance of one thing; ``lower, upper = result`` unpacks it."""
 
-    target: str
+    mdp: MDP
+    target: str  # as a person would write it
     scope: ScopeName
     lower: Number
     upper: Number
@@ -209,12 +211,7 @@ class PathImportance(SingleImportance):
     greatest over those that follow the path: the difference is what following it costs.
     """
 
-    mdp: MDP
-    target: str
     path: tuple[str, ...]  # state, action, state, ..., state
-    scope: ScopeName
-    lower: Number
-    upper: Number
     reachability: Number
     reachability_following: Number
     question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses

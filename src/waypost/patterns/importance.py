@@ -19,7 +19,7 @@ import numpy as np
 from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
-from waypost.importance.question import Question, Scope, ScopeName, plain
+from waypost.importance.question import Question, Scope, plain
 from waypost.importance.results import Bounds, Number, SingleImportance
 from waypost.model import MDP, TARGET, Automaton, Product, Strategy, Target
 from waypost.patterns.letters import By, meaning, spelled
@@ -95,12 +95,7 @@ class PatternImportance(SingleImportance):
     ``matches`` says whether runs that reach the target match "always", "never", or "sometimes".
     """
 
-    mdp: MDP
-    target: str  # as a person would write it
     pattern: Pattern
-    scope: ScopeName
-    lower: Number
-    upper: Number
     matches: Matches
     automaton_states: int
     inquiry: Inquiry | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
