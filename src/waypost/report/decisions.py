@@ -74,7 +74,7 @@ success there, compared with Apply.
     """
     called = _titles(found)
     said: list[str] = []
-    for decision in found.telling[:top]:
+    for decision in [each for each in found.telling if each.met > 0][:top]:  # what nobody meets costs nobody anything
         worst = min(decision.values, key=lambda action: decision.values[action])
         lead = "Then comes" if said else "The decision with the most at stake is in"
         said.append(
