@@ -14,6 +14,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's backgro
 
 PATIENT = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("default", deadline=None, suppress_health_check=PATIENT, max_examples=100)
+settings.register_profile("quick", deadline=None, suppress_health_check=PATIENT, max_examples=10)
 settings.register_profile("thorough", deadline=None, suppress_health_check=PATIENT, max_examples=3000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -29,6 +30,20 @@ class SharedData:
         if not path.exists():
             pytest.skip(f"needs {name} under {self.root} (set WAYPOST_DATA to where it is)")
         return path
+
+
+@pytest.fixture
+def invoke(capsys):
+    """Run the command line; give its exit code, what it printed, and what it said on standard error."""
+    from waypost.cli import main
+
+    def invoke(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return int(left.value.code or 0), printed.out, printed.err
+
+    return invoke
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from waypost.model import MDP
@@ -26,3 +27,28 @@ def mdps(draw, max_states: int = 5, max_choices: int = 3, max_strategies: int = 
             weights = [draw(st.sampled_from([1, 1, 2, 3])) for _ in support]
             choices[name][f"a{a}"] = {y: Fraction(w, sum(weights)) for y, w in zip(support, weights, strict=True)}
     return MDP.from_dict(choices, initial="q0", labels={"goal": sorted(goals)})
+
+
+@st.composite
+def models_with_paths(draw) -> tuple[MDP, list[int], list[int]]:
+    """A small MDP, and a simple path from its initial state that avoids the goal: its states, and its choices."""
+    mdp = draw(mdps())
+    target = mdp.where("goal")
+    assume(not target[mdp.initial])
+    path, choices = [mdp.initial], []
+    for _ in range(draw(st.integers(0, 3))):
+        c = draw(st.sampled_from(list(mdp.choices(path[-1]))))
+        onward = [y for y in mdp.successors(choice=c).tolist() if y not in path and not target[y]]
+        if not onward:
+            break
+        choices.append(c)
+        path.append(draw(st.sampled_from(onward)))
+    return mdp, path, choices
+
+
+def path_names(mdp: MDP, path: list[int], choices: list[int]) -> list[str]:
+    """States and actions in turn."""
+    names = [mdp.states[path[0]]]
+    for c, s in zip(choices, path[1:], strict=True):
+        names += [mdp.actions[c], mdp.states[s]]
+    return names

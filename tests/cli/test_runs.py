@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import waypost
-from waypost import cli
 from waypost.cases import loan
 from waypost.formats import jsonfile
 
@@ -17,38 +16,12 @@ ALTERNATE = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Error": "Quit", "Consultatio
 
 
 @pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
+def run(answered, tmp_path, monkeypatch):
     """Run a command that must succeed, in a folder with a model and a strategy, 80 characters wide; what it prints."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "loan.json").write_text(jsonfile.dumps(loan()))
     (tmp_path / "mine.json").write_text(json.dumps(ALTERNATE))
-
-    def run(*arguments: str) -> str:
-        with pytest.raises(SystemExit) as left:
-            cli.main(list(arguments))
-        printed = capsys.readouterr()
-        assert left.value.code == 0, printed.err
-        assert printed.err == ""
-        return printed.out
-
-    return run
-
-
-@pytest.fixture
-def refused(capsys, tmp_path, monkeypatch):
-    """Run a command that must be refused; what it says."""
-    monkeypatch.chdir(tmp_path)
-
-    def refused(*arguments: str) -> str:
-        with pytest.raises(SystemExit) as left:
-            cli.main(list(arguments))
-        printed = capsys.readouterr()
-        assert left.value.code == 2
-        assert printed.out == ""
-        return printed.err.strip()
-
-    return refused
+    return answered
 
 
 def mine() -> waypost.Strategy:

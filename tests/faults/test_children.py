@@ -108,6 +108,14 @@ def child(function, *given, **options):
     return Child(CHILDREN, function, *given, **options)
 
 
+def test_a_system_without_fork_is_told_so(monkeypatch):
+    from waypost.processes import ChildError
+
+    monkeypatch.delattr("os.fork")
+    with pytest.raises(ChildError, match="needs fork, which this system has not"):
+        child("deaf")
+
+
 def trouble(error) -> str:
     return error.value.trouble
 

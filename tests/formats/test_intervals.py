@@ -21,10 +21,6 @@ endmodule
 """
 DRN = """@type: MDP
 @value_type: double-interval
-@parameters
-
-@reward_models
-
 @nr_states
 2
 @nr_choices

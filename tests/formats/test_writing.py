@@ -23,14 +23,19 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def made_device(path: Path, minor: int) -> Path:
+    """Make a device of Linux's memory: 3 swallows everything, 7 is always full."""
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+    except OSError:
+        pytest.skip("no devices may be made here")
+    return path
+
+
 @root_only
 def test_a_device_is_written_through(tmp_path):
     """A device of our own, which swallows everything, is still a device afterwards."""
-    device = tmp_path / "sink.json"
-    try:
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
-    except OSError:
-        pytest.skip("no devices may be made here")
+    device = made_device(tmp_path / "sink.json", 3)
     write_bytes(device, b"gone")
     write_mdp(loan(), device)
     assert stat.S_ISCHR(device.stat().st_mode)
@@ -39,11 +44,7 @@ def test_a_device_is_written_through(tmp_path):
 
 @root_only
 def test_a_full_device_is_an_error_and_stays(tmp_path):
-    device = tmp_path / "full.json"
-    try:
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
-    except OSError:
-        pytest.skip("no devices may be made here")
+    device = made_device(tmp_path / "full.json", 7)
     with pytest.raises(FormatError, match="No space left"):
         write_bytes(device, b"too much")
     assert stat.S_ISCHR(device.stat().st_mode)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -90,6 +93,23 @@ def test_a_kernel_that_was_compiled_stays_so():
     assert doubled.sized(1) is doubled.compiled
     assert doubled.sized(0) is doubled.plain  # rationals
     assert doubled.compiled(np.arange(3)).tolist() == [0, 2, 4]
+
+
+def test_machine_code_is_made_again_when_what_it_calls_has_changed(tmp_path):
+    """Compiled code holds the kernels it calls; one that is written elsewhere and changed must not live on in it."""
+    (tmp_path / "caller.py").write_text(
+        "from waypost.graph.compiled import kernel\nfrom called import number\n"
+        "@kernel\ndef doubled(x):\n    return 2 * number(x)\nprint(doubled.compiled(1))\n"
+    )
+    said = []
+    for number in (1, 1, 20):
+        (tmp_path / "called.py").write_text(
+            f"from waypost.graph.compiled import kernel\n@kernel\ndef number(x):\n    return x + {number}\n"
+        )
+        command = [sys.executable, "-B", "caller.py"]
+        said.append(subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.strip())
+    assert said == ["4", "4", "42"]
+    assert list(tmp_path.rglob("*.nbi"))  # it was kept
 
 
 def test_a_machine_that_keeps_nothing_compiles_all_the_same(monkeypatch):

@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 import oracles
 import waypost
-from strategies import mdps
+from strategies import mdps, models_with_paths, path_names
 from waypost.importance import Question, facts
 
 
@@ -85,31 +84,6 @@ def reached_under(mdp, strategy) -> Fraction:
     ].upper
 
 
-@st.composite
-def models_with_paths(draw):
-    mdp = draw(mdps())
-    target = mdp.where("goal")
-    assume(not target[mdp.initial])
-    path, choices = [mdp.initial], []
-    for _ in range(draw(st.integers(0, 3))):
-        s = path[-1]
-        c = draw(st.integers(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]) - 1))
-        row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]]
-        onward = [int(y) for y in row if y not in path and not target[y]]
-        if not onward:
-            break
-        choices.append(c)
-        path.append(draw(st.sampled_from(onward)))
-    return mdp, path, choices
-
-
-def spelled(mdp, path, choices) -> list[str]:
-    names = [mdp.states[path[0]]]
-    for c, s in zip(choices, path[1:], strict=True):
-        names += [mdp.actions[c], mdp.states[s]]
-    return names
-
-
 @given(models_with_paths())
 def test_path_importance_is_what_enumeration_finds(drawn):
     """Both bounds over the strategies that follow the path; and their witnesses attain them (P3)."""
@@ -119,7 +93,7 @@ def test_path_importance_is_what_enumeration_finds(drawn):
     kept[np.isin(mdp.choice_state, path[:-1])] = False
     kept[choices] = True
     assume(waypost.reachability(mdp.restricted(kept), target="goal", optimum="max")[mdp.initial] > 0)
-    names = spelled(mdp, path, choices)
+    names = path_names(mdp, path, choices)
     truth = oracles.path_importance(mdp, target, path, choices)
     exact = waypost.path_importance(mdp, path=names, target="goal", scope="all", exact=True)
     assert (exact.lower, exact.upper) == truth

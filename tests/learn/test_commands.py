@@ -8,21 +8,12 @@ import pytest
 
 from waypost import read_mdp
 from waypost.cases import case, loan_log
-from waypost.cli import main
 from waypost.logs import EventLog, write_log
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command line; give its exit code, what it printed, and what it said on standard error."""
-
-    def run_it(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as done:
-            main([str(a) for a in arguments])
-        said = capsys.readouterr()
-        return int(done.value.code or 0), said.out, said.err
-
-    return run_it
+def run(invoke):
+    return invoke
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from waypost.model import FINAL, MDP, StateNames, Variable
 from waypost.model.valuations import named_by, read_valuations
 
 WORDS = ["key", "nothing", "a ball"]
+KEPT = ("first_choice", "states", "actions", "initial", "labels", "exact", "counts")
 
 
 @st.composite
@@ -180,13 +181,7 @@ def test_an_absorbed_state_is_final_and_nothing_else_changes(mdp, data):
         np.repeat(np.arange(ended.n_choices), np.diff(ended.transitions.indptr)),
         ended.transitions.indices,
         ended.transitions.data,
-        first_choice=ended.first_choice,
-        states=ended.states,
-        actions=ended.actions,
-        initial=ended.initial,
-        labels=ended.labels,
-        exact=ended.exact,
-        counts=ended.counts,
+        **{name: getattr(ended, name) for name in KEPT},
     )
     assert_same(ended, rebuilt)
 

@@ -20,7 +20,7 @@ from waypost.graph import Graph, end_components, reachable, strong_components
 from waypost.paper.bench import Plan, Row, Side, growth, run, storm, suite, synthetic
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import find_model, sampled, share
-from waypost.paper.bench.report import cells, markdown, ratio, save
+from waypost.paper.bench.report import Benchmark, cells, markdown, ratio, save
 
 needs_storm = pytest.mark.skipif(not storm.is_there(), reason="needs stormpy")
 
@@ -104,7 +104,7 @@ class TestRows:
         scaled = row(
             storm=Side(1600.0, 0, math.nan), spread=0.12, extrapolated=True, storm_did="loop over 2 of 9, extrapolated"
         )
-        page = markdown([scaled], [], ["x: skipped"], {"cores": "2"}, "waypost bench")
+        page = markdown(Benchmark([scaled], [], ["x: skipped"], {"cores": "2"}, "waypost bench"))
         assert "1,600 ± 12 %" in page
         assert "loop over 2 of 9, extrapolated" in page
         assert "x: skipped" in page
@@ -253,7 +253,7 @@ class TestCommand:
         rows = [row(storm=Side(800.0, 0, 1), extrapolated=True)] + [
             row(transitions=n, series="s", storm=Side(n / 1e4, 0, 1)) for n in (20_000, 40_000)
         ]
-        save(tmp_path, (rows, growth(rows), [], {}, "waypost bench"))
+        save(tmp_path, Benchmark(rows, growth(rows), [], {}, "waypost bench"))
         picture = (tmp_path / "times.svg").read_text()
         assert "Storm, extrapolated" in picture
         assert "1,600 times faster" in picture

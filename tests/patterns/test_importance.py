@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pattern_oracles
 import waypost
 from pattern_oracles import patterns
-from strategies import mdps
+from strategies import mdps, models_with_paths, path_names
 from waypost.errors import NameUnknownError, PatternError, UndefinedImportanceError, WaypostError
 from waypost.patterns import ANYTHING, step
 from waypost.patterns.importance import pattern_importance
@@ -104,32 +104,15 @@ def test_passing_a_state_is_a_pattern_in_the_papers_models(shared_data, model, s
         assert tuple(found) == pytest.approx((states[name].lower, states[name].upper), abs=1e-12)
 
 
-@st.composite
-def paths(draw):
-    mdp = draw(mdps())
-    target = mdp.where("goal")
-    assume(not target[mdp.initial])
-    path = [mdp.initial]
-    names, tests = [mdp.states[mdp.initial]], []
-    for _ in range(draw(st.integers(0, 3))):
-        s = path[-1]
-        c = draw(st.integers(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]) - 1))
-        row = mdp.transitions.indices[mdp.transitions.indptr[c] : mdp.transitions.indptr[c + 1]]
-        onward = [int(y) for y in row if y not in path and not target[y]]
-        if not onward:
-            break
-        path.append(draw(st.sampled_from(onward)))
-        tests.append(step(mdp.states[s], mdp.actions[c]))
-        names += [mdp.actions[c], mdp.states[path[-1]]]
-    pattern = sum([*tests[1:], step(mdp.states[path[-1]]), ANYTHING], tests[0]) if tests else step(names[0]) + ANYTHING
-    return mdp, names, pattern
-
-
 @pytest.mark.parametrize("scope", ["all", "optimal"])
-@given(paths())
+@given(models_with_paths())
 def test_a_committed_segment_from_the_start_is_a_path(scope, drawn):
     """The paper's P4: the same bounds, and witnesses that attain them and follow the path."""
-    mdp, names, pattern = drawn
+    mdp, states, choices = drawn
+    names = path_names(*drawn)
+    pattern = step(names[-1]) + ANYTHING
+    for s, c in reversed(list(zip(states, choices, strict=False))):
+        pattern = step(mdp.states[s], mdp.actions[c]) + pattern
     try:
         path = waypost.path_importance(mdp, path=names, target="goal", scope=scope, exact=True)
     except UndefinedImportanceError:

@@ -172,12 +172,17 @@ def loan_page(granted: Explanation) -> str:
     return render_html(granted)
 
 
-@pytest.fixture
-def told(browser, log_page):
-    browser.open(log_page)
+def in_peace(browser: Browser, page: str) -> Iterator[Browser]:
+    """Open a page; at the end it has complained of nothing and asked nobody."""
+    browser.open(page)
     yield browser
     assert browser.log() == []
     assert browser.requests() == []
+
+
+@pytest.fixture
+def told(browser, log_page):
+    yield from in_peace(browser, log_page)
 
 
 def random_paths(seed: int, n_models: int) -> list[tuple[MDP, list[str]]]:

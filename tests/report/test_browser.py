@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.conftest import random_paths
+from tests.report.conftest import in_peace, random_paths
 
 from waypost.cases import loan
 from waypost.errors import WaypostError
@@ -26,10 +26,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 @pytest.fixture
 def page(browser, loan_page):
-    browser.open(loan_page)
-    yield browser
-    assert browser.log() == []
-    assert browser.requests() == []
+    yield from in_peace(browser, loan_page)
 
 
 def test_a_clicked_state_shows_its_bounds_in_both_scopes_and_a_witness(page):

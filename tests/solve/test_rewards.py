@@ -111,9 +111,10 @@ def test_the_greatest_ratio_is_that_of_the_best_strategy(drawn, data):
             loss=to_rationals(loss) if exact else np.array(loss, float),
             may_stop=idle,
         )
-        assert float(found.value) == pytest.approx(float(max(ratios)), abs=1e-12)
-        assert not exact or to_fraction(found.value) == max(ratios)
-        assert float(found.value) + float(found.complement) == pytest.approx(1, abs=1e-15)
+        value, rest = (to_fraction(part) if exact else part for part in (found.value, found.complement))
+        assert float(value) == pytest.approx(float(max(ratios)), abs=1e-12)
+        assert not exact or value == max(ratios)
+        assert float(value) + float(rest) == pytest.approx(1, abs=1e-15)
 
 
 @settings(max_examples=60)

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from waypost import explain_log, group_importance, read_log
-from waypost.cli import main
 from waypost.errors import NameUnknownError
 from waypost.learn import prepare
 from waypost.logs import Actors, EventLog, write_log
@@ -39,17 +38,9 @@ def helped(lucky: int = 0) -> EventLog:
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command line; give its exit code, what it printed, and what it said on standard error."""
+def run(invoke, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-
-    def run_it(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as done:
-            main([str(a) for a in arguments])
-        said = capsys.readouterr()
-        return int(done.value.code or 0), said.out, said.err
-
-    return run_it
+    return invoke
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,15 @@ def test_redundant_parts_are_told_apart():
         assert path.reachability_following < path.reachability
 
 
+def in_every_order(steps, times: int) -> Tally:
+    """Compare a model that starts in q, its states in so many random orders."""
+    tally = Tally()
+    for seed in range(times):
+        rng = np.random.default_rng(seed)
+        compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
+    return tally
+
+
 def test_a_loop_that_is_hardly_ever_left_is_seen_through():
     """A loop left once in 1e7 steps, in a component whose first state leaves quickly; in every order of the states."""
     rare = Fraction(1, 10**7)
@@ -73,11 +82,7 @@ def test_a_loop_that_is_hardly_ever_left_is_seen_through():
         "goal": {},
         "trap": {},
     }
-    tally = Tally()
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
-    assert flawless(tally)
+    assert flawless(in_every_order(steps, 6))
 
 
 @pytest.mark.parametrize("kind", ["ordinary", "rare", "tosses"])
@@ -108,11 +113,7 @@ def test_a_target_that_is_hardly_ever_met_keeps_its_ratios():
         "goal": {},
         "trap": {},
     }
-    tally = Tally()
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        compare(shuffled(rng, steps, "q"), rng, tally, f"seed {seed}")
-    assert flawless(tally)
+    assert flawless(in_every_order(steps, 3))
     alone = waypost.state_importance(MDP.from_dict(steps, initial="q"), target="goal", scope="all", states="s")["s"]
     assert alone.upper == pytest.approx(0.8, rel=1e-12)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from waypost.cli import terminal
 from waypost.cli.terminal import say
+
+if TYPE_CHECKING:
+    from waypost.paper.bench.report import Benchmark
 
 
 @click.command("bench")
@@ -32,7 +35,7 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     """
     from waypost.paper.bench import Plan, data_folder, growth, names, run, storm
     from waypost.paper.bench.machine import machine
-    from waypost.paper.bench.report import save
+    from waypost.paper.bench.report import Benchmark, save
 
     if show_names:
         say("\n".join(names()))
@@ -53,8 +56,8 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
     )
     result = run(plan)
     notes += [*result.skipped, *result.failed, *["interrupted: this is what was done"] * result.interrupted]
-    found = (result.rows, growth(result.rows), notes, facts, shlex.join(["waypost", *sys.argv[1:]]))
-    _show(*found)
+    found = Benchmark(result.rows, growth(result.rows), notes, facts, shlex.join(["waypost", *sys.argv[1:]]))
+    _show(found)
     if output is not None and result.rows:
         save(Path(output), found)
         say(f"written: {output}/results.md, results.json, times.svg")
@@ -62,19 +65,19 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
         raise click.exceptions.Exit(130 if result.interrupted else 1)
 
 
-def _show(rows: Any, growths: Any, notes: Any, facts: Any, _command: str) -> None:
+def _show(found: Benchmark) -> None:
     from rich.text import Text
 
     from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
     from waypost.report.table import fitted_table
 
     console = terminal.console()
-    console.print(Text(", ".join(f"{key} {value}" for key, value in facts.items())))
+    console.print(Text(", ".join(f"{key} {value}" for key, value in found.machine.items())))
     for head, lines, title in (
-        ([COLUMNS[k] for k in NARROW], [[cells(row)[k] for k in NARROW] for row in rows], "Waypost beside Storm"),
-        (EXPONENTS, [exponent_cells(one) for one in growths], "Growth: seconds ~ transitions ^ exponent"),
+        ([COLUMNS[k] for k in NARROW], [[cells(row)[k] for k in NARROW] for row in found.rows], "Waypost beside Storm"),
+        (EXPONENTS, [exponent_cells(one) for one in found.growths], "Growth: seconds ~ transitions ^ exponent"),
     ):
         if lines:
             console.print(fitted_table(console, head, lines, words=len(head) - 1, title=title))
-    for note in notes:
+    for note in found.skipped:
         console.print(Text(note))

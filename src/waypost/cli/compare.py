@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import load, load_recipe, load_strategy, log_in_memory, tell, with_outcome
+from waypost.cli.source import cleaned_log, load, load_strategy, tell
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text
@@ -61,7 +61,7 @@ def command(before: str, after: str | None, **options: Any) -> None:
     ways = [way for way in (after, options["at"], options["segment"]) if way is not None]
     if len(ways) != 1:
         raise WaypostError("say what to compare with: a second log, or one of --at DATE and --segment ATTRIBUTE")
-    logs = [_cleaned(source, given) for source in (before, after) if source is not None]
+    logs = [cleaned_log(source, given) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
     names = (shown(before), shown(str(after)))
@@ -115,19 +115,6 @@ def _compare_strategies(model: str, options: dict[str, Any]) -> None:
         give(f"{finding.figure} {finding}\n")
     if options["output"] is not None:
         write_text(options["output"], render_html(told, names=names))
-
-
-def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
-    """Log of a file or case study, with its outcome set."""
-    from waypost.cli.source import find_prepared, names_case
-
-    if names_case(source):
-        prepared = find_prepared(source)
-        if prepared is None or prepared.log is None:
-            raise WaypostError(f"{source} is a model of its own, not a log")
-        return cast("EventLog", prepared.log)
-    recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(log_in_memory(source, recipe, given))
 
 
 def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:

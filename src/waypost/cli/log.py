@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from waypost.cli.source import find_prepared, load_recipe, log_in_memory, names_case
+from waypost.cli.source import cleaned_log
 from waypost.cli.terminal import give
-from waypost.errors import WaypostError
-from waypost.logs import EventLog
 from waypost.logs.stored.engines import shown
 
 
@@ -30,18 +28,8 @@ def command(file: str, *, as_json: bool, top: int, **options: Any) -> None:
     from waypost.logs import describe_log
     from waypost.report.description import print_description
 
-    found = describe_log(_log(file, {name: value for name, value in options.items() if value}))
+    found = describe_log(cleaned_log(file, {name: value for name, value in options.items() if value}))
     if as_json:
         give(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1) + "\n")
     else:
         print_description(found, shown(file), top=top)
-
-
-def _log(file: str, given: dict[str, Any]) -> EventLog:
-    if names_case(file):
-        prepared = find_prepared(file)
-        if prepared is None or prepared.log is None:
-            raise WaypostError(f"{file} is a model of its own, not a log")
-        return cast("EventLog", prepared.log)
-    recipe = load_recipe(given.get("recipe"))
-    return recipe(log_in_memory(file, recipe, given))

@@ -11,13 +11,16 @@ import click
 
 from waypost.cli.options import place_options
 from waypost.cli.terminal import say
+from waypost.errors import WaypostError
 from waypost.paper.encodings import Limits
+from waypost.paper.encodings.linear import BIG_M
+from waypost.paper.encodings.quadratic import EPSILON
 from waypost.paper.studies.excerpt import excerpt
 from waypost.paper.studies.models import find_model
 from waypost.paper.studies.reports import write_published, write_reports
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.sensitivity import run_grid
-from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS
+from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS, with_constants
 from waypost.processes.places import working
 
 
@@ -38,6 +41,10 @@ from waypost.processes.places import working
               help="Seconds for the encodings together; run again to go on where it stopped.")  # fmt: skip
 @click.option("--model", "models", multiple=True, help="Only these models, or model files and cases of your own.")
 @click.option("--encoding", "variants", multiple=True, type=click.Choice(list(VARIANTS)), help="Only these encodings.")
+@click.option("--M", "big_m", type=click.FloatRange(min=0, min_open=True),
+              help=f"Big M of LP* to the letter [{BIG_M:g}, the paper's].")  # fmt: skip
+@click.option("--eps", "epsilon", type=click.FloatRange(0, 1),
+              help=f"Least probability of the target in QP [{EPSILON:g}, the paper's].")  # fmt: skip
 @click.option("--solver", type=click.Choice(["highs", "scip", "gurobi"]),
               help="This solver for everything; say gurobi if you have a licence.")  # fmt: skip
 @click.option("--target", default=TARGET, show_default=True, help="Label of the target.")
@@ -71,7 +78,13 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
             source = find_model(name, options["data"], generated=options["generated"])
             say(f"{name}, {source.origin}; best strategies.\n{excerpt(source.mdp, target=options['target'])}")
         return
-    narrowed = {name: options[name] for name in ("models", "variants") if options[name]}
+    constants = {name: options[name] for name in ("big_m", "epsilon") if options[name] is not None}
+    if study == "sensitivity" and constants:
+        raise WaypostError("sensitivity goes through many M and eps by itself; leave out --M and --eps")
+    asked = STUDIES[study]
+    asked = replace(asked, models=options["models"] or asked.models, variants=options["variants"] or asked.variants)
+    if constants:
+        asked = replace(asked, variants=tuple(with_constants(name, **constants) for name in asked.variants))
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
     names = ("sample", "states", "jobs", "budget", "data", "generated", "target", "solver")
     settings = Settings(limits, **{name: options[name] for name in names})
@@ -83,7 +96,7 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
 
     measured = run_grid if study == "sensitivity" else run
     with working(cluster=options["cluster"], resume=options["resume"]):
-        outcome = measured(replace(STUDIES[study], **narrowed), settings, output, progress)
+        outcome = measured(asked, settings, output, progress)
     for path in write_reports(outcome, output):
         say(str(path))
     if outcome.left:

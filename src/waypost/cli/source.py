@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
@@ -146,9 +146,15 @@ def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     return open_log(source, **columns)
 
 
-def log_in_memory(source: str, recipe: Recipe, given: Mapping[str, Any]) -> EventLog:
-    """Log with all its events, its columns as the recipe and the options say."""
-    return read_log(source, **log_columns(source, recipe, given))
+def cleaned_log(source: str, given: Mapping[str, Any]) -> EventLog:
+    """Log of a file or a case study with all its events, cleaned and its outcome set, as the options say."""
+    if names_case(source):
+        prepared = find_prepared(source)
+        if prepared is None or prepared.log is None:
+            raise WaypostError(f"{source} is a model of its own, not a log")
+        return cast("EventLog", prepared.log)
+    recipe = load_recipe(given.get("recipe"))
+    return with_outcome(recipe, given)(read_log(source, **log_columns(source, recipe, given)))
 
 
 def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:

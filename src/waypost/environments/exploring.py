@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -106,28 +107,20 @@ class _Copies:
         pass
 
 
+@dataclass
 class _Walk:
     """States found so far, in the order found, and the steps between them."""
 
-    def __init__(
-        self,
-        memory: _Memory,
-        tell: Callable[[Any], Hashable],
-        n_actions: int,
-        samples: int,
-        limit: int,
-        seeds: np.random.Generator,
-    ) -> None:
-        self.memory = memory
-        self.tell = tell
-        self.n_actions = n_actions
-        self.samples = samples
-        self.limit = limit
-        self.seeds = seeds
-        self.found: dict[Hashable, int] = {}
-        self.waiting: deque[tuple[int, Any]] = deque()  # states from which an episode goes on, with their worlds
-        self.alive: set[int] = set()
-        self.steps: list[EnvironmentStep] = []
+    memory: _Memory
+    tell: Callable[[Any], Hashable]
+    n_actions: int
+    samples: int
+    limit: int
+    seeds: np.random.Generator
+    found: dict[Hashable, int] = field(default_factory=dict)
+    waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # from which an episode goes on, with their worlds
+    alive: set[int] = field(default_factory=set)
+    steps: list[EnvironmentStep] = field(default_factory=list)
 
     def begin(self, world: Any) -> list[int]:
         """Begin an episode here too."""

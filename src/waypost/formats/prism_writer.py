@@ -1,16 +1,6 @@
 """Writing the PRISM language, so that PRISM and Storm can read it and every name survives.
 
-What is written is *flat*: one module whose every command names one state (`waypost.formats.prism_flat` reads it)::
-
-    //@ state 0 "s0"
-    //@ action Apply_ "Apply!"
-    mdp
-    module model
-      state : [0..2] init 0;
-      [Apply_] state=0 -> 0.95 : (state'=1) + 0.05 : (state'=2);
-    endmodule
-    label "won" = state=1;
-
+What is written is *flat*: one module whose every command names one state (`waypost.formats.prism_flat` reads it).
 Names that PRISM cannot spell are kept in comments that start with ``//@``, together with the order of the states.
 States named by variables, such as ``x=1, y=2``, are written with those variables.
 """

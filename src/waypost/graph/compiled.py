@@ -52,13 +52,22 @@ class Kernel:
             compiled = self._compiled(cache=True)
         except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
-        keep_carefully(compiled)
+        keep_carefully(compiled, {k.plain.__code__.co_filename for k in self._reached()})
         return compiled
 
     @cached_property
     def inner(self) -> Callable[..., Any]:
         """The same to be called by other kernels: Python cannot, which makes compiling quicker."""
         return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+    def _reached(self) -> set[Kernel]:
+        """The kernel itself and all that it calls, or they do."""
+        found, new = set[Kernel](), {self}
+        while new:
+            found |= new
+            called = {k.plain.__globals__.get(name) for k in new for name in k.plain.__code__.co_names}
+            new = {k for k in called if isinstance(k, Kernel)} - found
+        return found
 
     def _compiled(self, **options: bool) -> Callable[..., Any]:
         import numba

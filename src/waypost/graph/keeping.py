@@ -1,20 +1,22 @@
 """Machine code kept on disk, where a disk that is full, read-only or damaged is no reason to stop.
 
 numba keeps what it compiled beside the module or in the user's cache. Whatever goes wrong there means that a kernel is
-compiled again; and since damaged machine code may do anything, each file begins with its checksum.
+compiled again; and since damaged machine code may do anything, each file begins with its checksum. What was compiled
+holds the functions that it calls, so that it is made again when any of the files changes in which they are written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 
-def keep_carefully(dispatcher: Any) -> None:
-    """Make a compiled function's cache on disk a convenience that cannot fail."""
+def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
+    """Make a compiled function's cache on disk a convenience that cannot fail, and is made again with its `sources`."""
     from numba.core.caching import IndexDataCacheFile
 
     class Checked(IndexDataCacheFile):  # type: ignore[misc]
@@ -37,13 +39,22 @@ def keep_carefully(dispatcher: Any) -> None:
                 raise OSError("damaged")  # which means: not there
             return pickle.loads(found[32:])  # noqa: S301 - the user's own cache, as we wrote it
 
-    cache = dispatcher._cache  # noqa: SLF001 - numba has no other way in
-    old = cache._cache_file  # noqa: SLF001
+    kept = dispatcher._cache  # noqa: SLF001 - numba has no other way in
+    old = kept._cache_file  # noqa: SLF001
     new = Checked.__new__(Checked)
     new.__dict__.update(old.__dict__)
-    cache._cache_file = new  # noqa: SLF001
-    cache.load_overload = _or_none(cache.load_overload)
-    cache.save_overload = _or_none(cache.save_overload)
+    new._source_stamp = [old._source_stamp, *map(_digest, sorted(sources))]  # noqa: SLF001
+    kept._cache_file = new  # noqa: SLF001
+    kept.load_overload = _or_none(kept.load_overload)
+    kept.save_overload = _or_none(kept.save_overload)
+
+
+@cache
+def _digest(source: str) -> str:
+    try:
+        return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    except OSError:  # it was typed in, or comes out of an archive
+        return source
 
 
 def _or_none(step: Callable[..., Any]) -> Callable[..., Any]:

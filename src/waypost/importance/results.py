@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -173,34 +173,53 @@ class StateImportance(ByState[Bounds]):
         return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
-@dataclass(frozen=True, eq=False)
-class PathImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class SingleImportance:
+    """Importance of one thing; ``lower, upper = result`` unpacks it."""
+
+    mdp: MDP
+    target: str  # as a person would write it
+    scope: ScopeName
+    lower: Number
+    upper: Number
+
+    @property
+    def subject(self) -> str:
+        """What it is the importance of, as a person would write it."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.subject!r} for {self.target}, scope={self.scope!r}, "
+            f"lower={self.lower}, upper={self.upper})"
+        )
+
+    def __iter__(self) -> Iterator[Number]:
+        return iter(self.bounds)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return Bounds(self.lower, self.upper)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathImportance(SingleImportance):
     """Importance of a simple path for reaching a target (P3, P4).
 
     ``reachability`` is the greatest probability of the target over all strategies, ``reachability_following`` the
     greatest over those that follow the path: the difference is what following it costs.
     """
 
-    mdp: MDP
-    target: str
     path: tuple[str, ...]  # state, action, state, ..., state
-    scope: ScopeName
-    lower: Number
-    upper: Number
     reachability: Number
     reachability_following: Number
     question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
-    def __repr__(self) -> str:
-        return (
-            f"PathImportance({' '.join(self.path)!r} for {self.target}, scope={self.scope!r}, "
-            f"lower={self.lower}, upper={self.upper})"
-        )
-
     @property
-    def bounds(self) -> Bounds:
-        """Both bounds."""
-        return Bounds(self.lower, self.upper)
+    def subject(self) -> str:
+        """The path."""
+        return " ".join(self.path)
 
     def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
         """Strategy in scope under which the importance of the path *is* a bound, or a value between the two.
@@ -323,8 +342,8 @@ class Explanation(ByState[dict[str, Bounds]]):
 
         >>> from waypost import explain
         >>> from waypost.cases import loan
-        >>> explain(loan(), target="Granted").to_frame().loc["Rework", ("optimal", "lower")].round(3)
-        np.float64(0.082)
+        >>> round(float(explain(loan(), target="Granted").to_frame().loc["Rework", ("optimal", "lower")]), 3)
+        0.082
         """
         pandas = require("pandas", "table", "to_frame()")
         return pandas.concat({name: part.to_frame() for name, part in self.parts.items()}, axis="columns")

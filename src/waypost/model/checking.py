@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from waypost.errors import ArgumentError, ModelError
 from waypost.model.valuations import StateNames, Variables
@@ -62,6 +63,16 @@ class CodedActions(NamedTuple):
             return np.empty(0, np.int64)
         order = np.argsort(key, kind="stable")
         return np.asarray(choice[order[1:][key[order[1:]] == key[order[:-1]]]])
+
+
+class Choices(NamedTuple):
+    """What is known of the choices once they are checked, by the names of the fields of an MDP."""
+
+    transitions: csr_array
+    first_choice: NDArray[np.int64]
+    actions: tuple[str, ...]
+    exact: NDArray[np.object_] | None
+    counts: NDArray[np.int64] | None
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -121,6 +132,16 @@ def is_number(given: Any) -> bool:
         )
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         return False
+
+
+def check_sizes(first: NDArray[np.int64], n_states: int, n_choices: int, initial: int) -> None:
+    """Refuse numbers that do not fit each other."""
+    if not n_states:
+        raise ModelError("the model has no states")
+    if not 0 <= initial < n_states:
+        raise ModelError(f"initial state {initial} is not one of the {n_states} states")
+    if len(first) != n_states + 1 or first[0] != 0 or first[-1] != n_choices:
+        raise ModelError("first_choice does not fit the numbers of states and actions")
 
 
 def check_states(states: Sequence[str]) -> None:
@@ -209,6 +230,24 @@ def check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequ
         where = place_of(int(entries.choice[bad[0]]), first, states, actions)
         target = states[entries.successor[bad[0]]]
         raise ModelError(f"{where} has probability {p[bad[0]]:.12g} of going to {target!r}, not a number in [0, 1]")
+
+
+def checked_choices(first: NDArray[np.int64], states: Sequence[str], table: CodedActions, entries: Entries) -> Choices:
+    """Give every state a choice, and every choice its distribution, checked and normalised."""
+    names = list(table.names())
+    check_lengths(entries, len(names))
+    first, names, entries = with_final_choices(first, names, entries)
+    check_actions(first, states, table if len(names) == len(table.codes) else coded(names))
+    check_numbers(first, states, names, entries)
+    indptr, entries = canonical(entries, len(names), len(states))
+    data = normalised(entries.probability, indptr, first, states, names)
+    exact = None if entries.exact is None else frozen(normalised_exactly(entries.exact, indptr))
+    if exact is not None:
+        data = np.maximum(exact.astype(float), np.nextafter(0, 1))  # what is possible stays possible
+    shape = (len(names), len(states))
+    transitions = csr_array((frozen(data), frozen(entries.successor), frozen(indptr)), shape=shape)
+    counts = None if entries.counts is None else frozen(entries.counts)
+    return Choices(transitions, frozen(first), tuple(names), exact, counts)
 
 
 def canonical(entries: Entries, n_choices: int, n_states: int) -> tuple[NDArray[np.int64], Entries]:

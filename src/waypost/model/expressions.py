@@ -207,21 +207,18 @@ class _Reader:
         return np.logical_not(self._condition(left, "=>")) | self._condition(self._deeper(self.implies), "=>")
 
     def iff(self) -> Any:
-        value = self.either()
-        while self._take("<=>"):
-            value = np.equal(self._condition(value, "<=>"), self._condition(self.either(), "<=>"))
-        return value
+        return self._joined(self.either, "<=>", np.equal)
 
     def either(self) -> Any:
-        value = self.both()
-        while self._take("|"):
-            value = np.logical_or(self._condition(value, "|"), self._condition(self.both(), "|"))
-        return value
+        return self._joined(self.both, "|", np.logical_or)
 
     def both(self) -> Any:
-        value = self.negated()
-        while self._take("&"):
-            value = np.logical_and(self._condition(value, "&"), self._condition(self.negated(), "&"))
+        return self._joined(self.negated, "&", np.logical_and)
+
+    def _joined(self, part: Callable[[], Any], sign: str, join: Callable[[Any, Any], Any]) -> Any:
+        value = part()
+        while self._take(sign):
+            value = join(self._condition(value, sign), self._condition(part(), sign))
         return value
 
     def negated(self) -> Any:

@@ -29,20 +29,17 @@ from waypost.model.checking import (
     FINAL,
     CodedActions,
     Entries,
-    canonical,
     check_actions,
-    check_lengths,
-    check_numbers,
+    check_sizes,
     check_states,
+    checked_choices,
     checked_labels,
     checked_valuations,
     coded,
     frozen,
     in_order,
     names_of,
-    normalised,
     normalised_exactly,
-    with_final_choices,
 )
 from waypost.model.expressions import is_expression, states_where
 from waypost.model.valuations import Names, StateNames, Variables, named_by, read_valuations
@@ -322,13 +319,8 @@ class MDP:
         if not isinstance(states, StateNames):
             states = tuple(states)
         table = actions if isinstance(actions, CodedActions) else coded(list(actions))
-        if not states:
-            raise ModelError("the model has no states")
         first = np.asarray(first_choice, np.int64)
-        if not 0 <= initial < len(states):
-            raise ModelError(f"initial state {initial} is not one of the {len(states)} states")
-        if len(first) != len(states) + 1 or first[0] != 0 or first[-1] != len(table.codes):
-            raise ModelError("first_choice does not fit the numbers of states and actions")
+        check_sizes(first, len(states), len(table.codes), initial)
         rest: dict[str, Any] = {
             "states": states,
             "initial": int(initial),
@@ -346,7 +338,6 @@ class MDP:
                 return cls(transitions=made, first_choice=frozen(first), actions=table.names(), **rest)
         if rows is not None:
             choice = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
-        names = list(table.names())
         entries = Entries(
             np.asarray(choice, np.int64),
             np.asarray(successor, np.int64),
@@ -354,26 +345,7 @@ class MDP:
             None if exact is None else np.array(list(exact), dtype=object),
             None if counts is None else np.asarray(counts, np.int64),
         )
-        check_lengths(entries, len(names))
-        first, names, entries = with_final_choices(first, names, entries)
-        check_actions(first, states, table if len(names) == len(table.codes) else coded(names))
-        check_numbers(first, states, names, entries)
-        indptr, entries = canonical(entries, len(names), len(states))
-        data = normalised(entries.probability, indptr, first, states, names)
-        exact_data = entries.exact if entries.exact is None else normalised_exactly(entries.exact, indptr)
-        if exact_data is not None:
-            data = np.maximum(exact_data.astype(float), np.nextafter(0, 1))  # what is possible stays possible
-        transitions = csr_array(
-            (frozen(data), frozen(entries.successor), frozen(indptr)), shape=(len(names), len(states))
-        )
-        return cls(
-            transitions=transitions,
-            first_choice=frozen(first),
-            actions=tuple(names),
-            exact=None if exact_data is None else frozen(exact_data),
-            counts=None if entries.counts is None else frozen(entries.counts),
-            **rest,
-        )
+        return cls(**checked_choices(first, states, table, entries)._asdict(), **rest)
 
 
 def describe_target(target: Target) -> str:

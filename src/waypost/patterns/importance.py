@@ -10,7 +10,6 @@ what passing a set of states is. So the bounds, the scopes and the witnesses are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -20,8 +19,8 @@ import numpy as np
 from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
-from waypost.importance.question import Question, Scope, ScopeName, plain
-from waypost.importance.results import Bounds, Number
+from waypost.importance.question import Question, Scope, plain
+from waypost.importance.results import Bounds, Number, SingleImportance
 from waypost.model import MDP, TARGET, Automaton, Product, Strategy, Target
 from waypost.patterns.letters import By, meaning, spelled
 from waypost.patterns.text import parse
@@ -89,36 +88,22 @@ class Inquiry:
         return found if self.model is question.mdp else _played_in(question.mdp, found)
 
 
-@dataclass(frozen=True, eq=False)
-class PatternImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class PatternImportance(SingleImportance):
     """Importance of a pattern for reaching a target; ``lower, upper = result`` unpacks it.
 
     ``matches`` says whether runs that reach the target match "always", "never", or "sometimes".
     """
 
-    mdp: MDP
-    target: str  # as a person would write it
     pattern: Pattern
-    scope: ScopeName
-    lower: Number
-    upper: Number
     matches: Matches
     automaton_states: int
     inquiry: Inquiry | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
 
-    def __repr__(self) -> str:
-        return (
-            f"PatternImportance({str(self.pattern)!r} for {self.target}, scope={self.scope!r}, lower={self.lower}, "
-            f"upper={self.upper})"
-        )
-
-    def __iter__(self) -> Iterator[Number]:
-        return iter((self.lower, self.upper))
-
     @property
-    def bounds(self) -> Bounds:
-        """Both bounds."""
-        return Bounds(self.lower, self.upper)
+    def subject(self) -> str:
+        """The pattern."""
+        return str(self.pattern)
 
     def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
         """Strategy in scope under which the importance of the pattern *is* a bound, or a value between the two.

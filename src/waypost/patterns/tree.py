@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from waypost.errors import PatternError
 
@@ -137,6 +138,10 @@ class Repeat(Pattern):
 @dataclass(frozen=True, repr=False)
 class _Several(Pattern):
     parts: tuple[Pattern, ...]
+    sign: ClassVar[str]  # between them
+
+    def __str__(self) -> str:
+        return self.sign.join(_bracketed(part, self.binding + 1) for part in self.parts)
 
     def tests(self) -> Iterator[Step]:
         """Steps that it names."""
@@ -149,39 +154,32 @@ class Sequence(_Several):
     """One directly after the other."""
 
     binding = ROW
+    sign = " "
 
-    def __str__(self) -> str:
-        return " ".join(_bracketed(part, ROW + 1) for part in self.parts)
+
+class _Alongside(_Several):
+    """Of the same run, not one after the other."""
+
+    @property
+    def single(self) -> bool:
+        """Whether it is a condition on one step."""
+        return all(part.single for part in self.parts)
 
 
 @dataclass(frozen=True, repr=False)
-class Either(_Several):
+class Either(_Alongside):
     """One or the other."""
 
     binding = LOOSE
-
-    def __str__(self) -> str:
-        return " | ".join(_bracketed(part, LOOSE + 1) for part in self.parts)
-
-    @property
-    def single(self) -> bool:
-        """Whether it is a condition on one step."""
-        return all(part.single for part in self.parts)
+    sign = " | "
 
 
 @dataclass(frozen=True, repr=False)
-class Both(_Several):
+class Both(_Alongside):
     """Runs that are in both."""
 
     binding = JOINT
-
-    def __str__(self) -> str:
-        return " & ".join(_bracketed(part, JOINT + 1) for part in self.parts)
-
-    @property
-    def single(self) -> bool:
-        """Whether it is a condition on one step."""
-        return all(part.single for part in self.parts)
+    sign = " & "
 
 
 @dataclass(frozen=True, repr=False)

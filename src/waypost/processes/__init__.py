@@ -53,7 +53,23 @@ class ChildError(Exception):
         self.kind = kind  # name of the exception it raised
 
 
-class Child:
+class Closing:
+    """Something to be closed, by itself at the end of a ``with`` statement."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+        raise NotImplementedError
+
+
+class Child(Closing):
     """A function in a process of its own; use it in a ``with`` statement.
 
     Parameters
@@ -76,6 +92,8 @@ class Child:
     def __init__(
         self, module: str, function: str, given: Any = None, *, memory: int | None = None, folder: bool = False
     ) -> None:
+        if not hasattr(os, "fork"):
+            raise ChildError("broken", "a child with limits of its own needs fork, which this system has not")
         self.folder: Path | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - standard error, as long as the child lives
         command = [sys.executable, "-I", guarded.__file__, module, function, "folder" if folder else "-"]
@@ -100,14 +118,6 @@ class Child:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def closed(self) -> bool:

@@ -11,6 +11,8 @@ from rich.text import Text
 
 from waypost.importance.choices import ChoiceImportance
 from waypost.importance.deciding import Decision, Decisions
+from waypost.model import MDP
+from waypost.model.effects import told_action
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.names import titles
 from waypost.report.table import fitted_table
@@ -47,7 +49,7 @@ def print_decisions(
     best, reached = number(found.reachability), number(found.reached)
     under = f" and {reached} under {printable(called)}" if found.given else ""
     console.print(Text(f"Decisions on the way to {target}, which is reached with probability {best} at best{under}."))
-    lines = [line for decision in telling[:top] for line in _lines(decision, titled[decision.state], scores)]
+    lines = [line for decision in telling[:top] for line in _lines(found.mdp, decision, titled[decision.state], scores)]
     head = ["state", "action", "met", "worth", "costs", "taken", *([] if scores is None else ["importance"])]
     if lines:
         console.print(fitted_table(console, head, lines, names=2, box=box.SIMPLE_HEAD, header_style="dim"))
@@ -72,15 +74,19 @@ success there, compared with Apply.
     """
     called = _titles(found)
     said: list[str] = []
-    for decision in found.telling[:top]:
+    for decision in [each for each in found.telling if each.met > 0][:top]:  # what nobody meets costs nobody anything
         worst = min(decision.values, key=lambda action: decision.values[action])
         lead = "Then comes" if said else "The decision with the most at stake is in"
         said.append(
             f"{lead} {printable(called[decision.state])}, which {percent(decision.met)} of the best runs meet: "
-            f"{printable(worst)} costs {number(decision.stakes)} of success there, compared with "
-            f"{' or '.join(map(printable, decision.best[:2]))}."
+            f"{_told(found.mdp, decision, worst)} costs {number(decision.stakes)} of success there, compared with "
+            f"{_told(found.mdp, decision, *decision.best[:2])}."
         )
     return said
+
+
+def _told(mdp: MDP, decision: Decision, *actions: str) -> str:
+    return " or ".join(printable(told_action(mdp, decision.state, action)) for action in actions)
 
 
 def _titles(found: Decisions) -> dict[str, str]:
@@ -108,7 +114,8 @@ def departures(found: Decisions, called: str, top: int) -> list[str]:
         worst = max(wrong, key=lambda action: wrong[action])
         said.append(
             f"{number(decision.cost)} in {printable(titled[decision.state])}, met by {percent(decision.met)} of the "
-            f"runs, where {' or '.join(map(printable, decision.best[:2]))} is best and {printable(worst)} is taken "
+            f"runs, where {_told(found.mdp, decision, *decision.best[:2])} is best and "
+            f"{_told(found.mdp, decision, worst)} is taken "
             f"{percent(wrong[worst])} of the time"
         )
     left = found.departures[top:]
@@ -150,7 +157,7 @@ def _bounds(decision: Decision, scores: ChoiceImportance) -> dict[str, Any]:
     return {action: numbers(**scores[decision.state, action]._asdict()) for action in decision.values}
 
 
-def _lines(decision: Decision, title: str, scores: ChoiceImportance | None) -> list[list[str]]:
+def _lines(mdp: MDP, decision: Decision, title: str, scores: ChoiceImportance | None) -> list[list[str]]:
     """Rows of a decision, one per action, the best first; of many actions the best ones and the worst."""
     best = max(decision.values.values())
     order = sorted(decision.values, key=lambda action: -decision.values[action])
@@ -158,7 +165,9 @@ def _lines(decision: Decision, title: str, scores: ChoiceImportance | None) -> l
     lines = []
     for action in shown:
         worth, taken = decision.values[action], decision.taken.get(action, 0.0)
-        lines.append(["", action, "", number(worth), number(best - worth), number(taken)])
+        lines.append(
+            ["", told_action(mdp, decision.state, action), "", number(worth), number(best - worth), number(taken)]
+        )
         if scores is not None:
             lines[-1].append(span(scores[decision.state, action]))
     lines[0][0], lines[0][2] = title, number(decision.met)

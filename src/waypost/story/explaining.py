@@ -6,8 +6,9 @@ nobody chooses the model is a chain: one number per activity, and no strategy is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -16,14 +17,14 @@ from waypost.errors import unknown_name
 from waypost.graph import Graph, end_components, reachable
 from waypost.importance import Bounds, Explanation, Question, StateImportance, explain
 from waypost.importance.activities import ActivityScore, ModelFit, Story
-from waypost.importance.choices import ask_choices
+from waypost.importance.choices import ChoiceImportance, ask_choices
 from waypost.importance.passing import SIDES, bounds, witness
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
 from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
 from waypost.learn.alergia import Progress
-from waypost.learn.observed import States, passing
+from waypost.learn.observed import Observed, States, passing
 from waypost.logs import Actors, Contrast, Contrasts, EventLog, Log, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
 from waypost.logs.stored import StoredLog
@@ -117,39 +118,51 @@ def explain_log(
     ready = _ready(source, positive, actors, eps)
     log = ready.log if ready.log is not None else log_of_traces(ready.traces)
     counted = contrast(log)
-    known = [c.name for c in counted.activities]
-    wanted = known if activities is None else list(dict.fromkeys(activities))
+    wanted = _known(activities, [c.name for c in counted.activities])
+    gone = (without,) if isinstance(without, str) else tuple(without)
+    known = _Known(ready, log, counted, learned or ready.learn_fitting(progress), gone)
+    chosen = _Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
+    scores, doubts = _scores(known, chosen, wanted, resamples, seed)
+    story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
+    told = by_activity(story, chosen.reachability, known)
+    scored = chosen.choices() if choices and not gone else {}
+    return replace(told, insight=log_insight(story.process_map, story.activities, chosen.as_observed, scored))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is known of a log: how it was made ready, what was counted in it and learned from it."""
+
+    ready: Prepared
+    log: Log
+    counted: Contrasts
+    learned: Learned
+    gone: tuple[str, ...]  # what is forbidden
+
+    @cached_property
+    def allowed(self) -> MDP:
+        """The model without what is forbidden."""
+        names = {c.name for c in self.counted.activities}
+        gone = [written(name, self.ready.naming) if name in names else name for name in self.gone]
+        return forbidding(self.learned.mdp, gone)
+
+    @cached_property
+    def states(self) -> Mapping[str, States]:
+        """States of the model in which each activity happens."""
+        return activity_states(self.learned.mdp, self.log, naming=self.ready.naming)
+
+    def in_model(self, activity: str) -> Observed | None:
+        """What the model, as the process was run, says of an activity."""
+        return self.learned.fit.observed.get(written(activity, self.ready.naming))
+
+
+def _known(activities: Iterable[str] | None, known: Sequence[str]) -> frozenset[str]:
+    """Activities to tell of; all by default."""
+    wanted = known if activities is None else list(activities)
     for name in wanted:
         if name not in known:
             raise unknown_name("activity", name, known, "this log")
-    learned = learned or ready.learn_fitting(progress)
-    states = activity_states(learned.mdp, log, naming=ready.naming)
-    scopes = [scope] if isinstance(scope, str | Strategy) else list(scope)
-    gone = [without] if isinstance(without, str) else list(without)
-    allowed = forbidding(learned.mdp, [written(n, ready.naming) if n in known else n for n in gone])
-    chosen = _Chosen(allowed, scopes, usual_min_seen(log.n_cases) if min_seen is None else min_seen, states)
-    scores = [chosen.score(c, states[c.name], learned, ready) for c in counted.activities if c.name in set(wanted)]
-    doubts: tuple[str, ...] = ()
-    if resamples:
-        scores, doubts = with_intervals(scores, chosen, log, ready, learned.eps, resamples, seed)
-    detailed = by_state and (chosen.questions or learned.mdp.n_states <= SMALL)
-    strategies = [each for each in scopes if not isinstance(each, Strategy)]
-    detail = explain(chosen.mdp, target=POSITIVE, scope=strategies) if detailed and strategies else None
-    story = Story(
-        cases=log.n_cases,
-        good=counted.good,
-        positive=_said(positive),
-        activities=tuple(scores),
-        fit=_fit(learned),
-        process_map=process_map(log),
-        notes=(*_forbidden(gone), *chosen.notes, *_no_choice(chosen, ready), *_few(counted), *doubts),
-        by_state=detail,
-        performers=performers(ready.traces),
-    )
-    told = by_activity(story, activity_graph(log), chosen.reachability, learned, ready)
-    scored = {name: ask_choices(q) for name, q in chosen.questions.items() if choices and q.mdp is chosen.mdp}
-    decided = supported(learned.mdp, chosen.min_seen).mdp if gone and chosen.questions else chosen.mdp  # as observed
-    return replace(told, insight=log_insight(story.process_map, story.activities, decided, {} if gone else scored))
+    return frozenset(wanted)
 
 
 def _forbidden(names: Sequence[str]) -> tuple[str, ...]:
@@ -178,14 +191,16 @@ def _ready(
 class _Chosen:
     """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
 
-    def __init__(self, whole: MDP, scopes: Sequence[Scope], min_seen: int, activities: Mapping[str, States]) -> None:
+    def __init__(self, known: _Known, scopes: Sequence[Scope], min_seen: int | None) -> None:
+        self.known = known
+        self.scopes = scopes
+        self.min_seen = usual_min_seen(known.log.n_cases) if min_seen is None else min_seen
         self.notes: tuple[str, ...] = ()
         self.questions: dict[str, Question] = {}
-        self.mdp = whole
-        self.min_seen = min_seen
         self.base: Question | None = None
+        self.mdp = whole = known.allowed
         if (np.diff(whole.first_choice) > 1).any():
-            found = supported(whole, min_seen)
+            found = supported(whole, self.min_seen)
             self.mdp = found.mdp
             self.base = base = Question.of(self.mdp, target=POSITIVE, scope="all")
             for scope in scopes:
@@ -194,16 +209,16 @@ class _Chosen:
                 self.questions[question.scope_name] = question
             least, most = (float(part.values[base.start]) for part in (base.model.min, base.model.max))
             self.reachability = Bounds(least, most)
-            self.notes = (*_left_out(whole, found), *_idling(base, activities))
+            self.notes = (*_left_out(whole, found), *_idling(base, known.states))
         else:
             target = whole.labels[POSITIVE]
             chain = induced_chain(whole, observed_strategy(whole).modes[0])
             success = float(passing(chain, target, np.zeros_like(target))[0][whole.initial])
             self.reachability = Bounds(success, success)
 
-    def score(self, counted: Contrast, states: States, learned: Learned, ready: Prepared) -> ActivityScore:
+    def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
-        observed = learned.fit.observed.get(written(counted.name, ready.naming))
+        states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
         waiting = None
         if counted.good_waiting is not None and counted.bad_waiting is not None:
             waiting = (counted.good_waiting.before, counted.bad_waiting.before)
@@ -225,6 +240,22 @@ class _Chosen:
             waiting=waiting,
         )
 
+    @property
+    def as_observed(self) -> MDP:
+        """The model in which nothing that was seen often enough is forbidden."""
+        return supported(self.known.learned.mdp, self.min_seen).mdp if self.known.gone and self.questions else self.mdp
+
+    def choices(self) -> dict[str, ChoiceImportance]:
+        """Importance of every choice, in each scope."""
+        return {name: ask_choices(q) for name, q in self.questions.items() if q.mdp is self.mdp}
+
+    def by_state(self) -> Explanation | None:
+        """Explanation by state, where somebody chooses or the model is small."""
+        strategies = [scope for scope in self.scopes if not isinstance(scope, Strategy)]
+        if not strategies or not (self.questions or self.mdp.n_states <= SMALL):
+            return None
+        return explain(self.mdp, target=POSITIVE, scope=strategies)
+
     def on_few(self, states: States) -> frozenset[str]:
         """Scopes in which a bound of passing these states hangs on choices that few cases took."""
         if self.base is None:
@@ -235,27 +266,25 @@ class _Chosen:
         return frozenset(name for name, question in self.questions.items() if _on_few(question, states))
 
 
-def with_intervals(
-    scores: Sequence[ActivityScore],
-    chosen: _Chosen,
-    log: Log,
-    ready: Prepared,
-    eps: float,
-    resamples: int,
-    seed: int,
+def _scores(
+    known: _Known, chosen: _Chosen, wanted: Collection[str], resamples: int, seed: int
 ) -> tuple[list[ActivityScore], tuple[str, ...]]:
-    """Scores with the intervals of their shares and bounds, and why an interval may exclude its own bound."""
-    shares = share_intervals(log, resamples=resamples, seed=seed)
+    """Scores of the activities, with intervals where cases are drawn again, and why one may exclude its own bound."""
+    scores = [chosen.score(c) for c in known.counted.activities if c.name in wanted]
+    if not resamples:
+        return scores, ()
+    ready = known.ready
+    shares = share_intervals(known.log, resamples=resamples, seed=seed)
     drawn: dict[str, Resampled] = {}
-    wanted = [name for name in chosen.questions if name in ("all", "optimal")]
-    if wanted:
+    scopes = [name for name in chosen.questions if name in ("all", "optimal")]
+    if scopes:
         drawn = bootstrap(
             ready.traces,
             target=POSITIVE,
             resamples=resamples,
             seed=seed,
-            eps=eps,
-            scopes=cast("Any", wanted),
+            eps=known.learned.eps,
+            scopes=cast("Any", scopes),
             match="label",
             min_seen=chosen.min_seen,
         )
@@ -269,6 +298,28 @@ def with_intervals(
     names = {written(score.name, ready.naming) for score in scores}
     reasons = {name: why for one in drawn.values() for name, why in one.excluded().items() if name in names}
     return found, tuple(f"the interval of {name!r} leaves out its own bound: {why}" for name, why in reasons.items())
+
+
+def _story(
+    known: _Known,
+    chosen: _Chosen,
+    scores: Sequence[ActivityScore],
+    doubts: Sequence[str],
+    positive: str | Sequence[str] | None,
+    by_state: Explanation | None,
+) -> Story:
+    counted, traces = known.counted, known.ready.traces
+    return Story(
+        cases=known.log.n_cases,
+        good=counted.good,
+        positive=_said(positive),
+        activities=tuple(scores),
+        fit=_fit(known.learned),
+        process_map=process_map(known.log),
+        notes=(*_forbidden(known.gone), *chosen.notes, *_no_choice(chosen, traces), *_few(counted), *doubts),
+        by_state=by_state,
+        performers=performers(traces),
+    )
 
 
 def _same(model: float | None, log: float) -> float | None:
@@ -307,9 +358,9 @@ def _on_few(question: Question, states: States) -> bool:
     return any(share_resting_on_few(witness(question, states, side), question.target_states) > HANGS for side in SIDES)
 
 
-def _no_choice(chosen: _Chosen, ready: Prepared) -> tuple[str, ...]:
+def _no_choice(chosen: _Chosen, traces: Any) -> tuple[str, ...]:
     """Tell of people who choose and never have an alternative."""
-    variants = ready.traces.variants if isinstance(ready.traces, Traces) else ready.traces
+    variants = traces.variants if isinstance(traces, Traces) else traces
     acting = any(given != ENVIRONMENT for trace in variants for given, _ in steps_of(trace))
     if chosen.questions or not acting:
         return ()
@@ -335,11 +386,12 @@ def _fit(learned: Learned) -> ModelFit:
     return ModelFit(found.worst, found.activity, found.sentence(), *sizes, far=found.far)
 
 
-def by_activity(story: Story, graph: MDP, reached: Bounds, learned: Learned, ready: Prepared) -> Explanation:
+def by_activity(story: Story, reached: Bounds, known: _Known) -> Explanation:
     """Explanation whose states are the activities: what every report about a log is made from."""
+    graph = activity_graph(known.log)
     names = [score.name for score in story.activities]
     asked = np.array([graph.state(name) for name in names], np.int64)
-    seen = [learned.fit.observed.get(written(name, ready.naming)) for name in names]
+    seen = [known.in_model(name) for name in names]
     columns: dict[str, list[Bounds]] = {
         OBSERVED: [_point(score.observed) for score in story.activities],
         CONTRAST: [

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from waypost.cli.reproduce import command
-from waypost.errors import FormatError
+from waypost.errors import FormatError, WaypostError
 from waypost.model import MDP
 from waypost.paper.encodings import Limits
 from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
@@ -20,7 +20,7 @@ from waypost.paper.studies.models import find_model
 from waypost.paper.studies.records import Journal, Record, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
-from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of
+from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of, variant_of
 from waypost.paper.studies.tables import Table, differences, overall, speed_up, times
 
 SMALL = Study("table1", "A loan", ("loan",), ("LP* ours", "LP-optimal", "LP-all"))
@@ -53,6 +53,26 @@ def record(**changed) -> Record:
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
     return run(SMALL, SETTINGS, tmp_path_factory.mktemp("study"))
+
+
+def test_other_constants_are_measured_and_told_apart(tmp_path):
+    """Rows with M or eps of one's own stand beside the paper's in the same files, under names that say so."""
+    common = ["table1", "--model", "loan", "--target", "Granted", "--state", "Error", "-o", str(tmp_path), "--quiet"]
+    chosen = ["--encoding", "QP ours", "--encoding", "LP* letter", "--encoding", "LP* ours"]
+    for constants in ([], ["--M", "5e6", "--eps", "0.001"]):
+        done = CliRunner().invoke(command, [*common, *chosen, *constants], catch_exceptions=False)
+        assert done.exit_code == 0
+    names = {row["variant"] for row in csv.DictReader((tmp_path / "measurements.csv").read_text().splitlines())}
+    assert names == {"QP ours", "LP* letter", "LP* ours", "QP ours, eps = 0.001", "LP* letter, M = 5e+06"}
+    page = (tmp_path / "table1.md").read_text(encoding="utf-8")
+    assert "LP* letter, M = 5e+06" in page
+    assert "| LP* letter |" not in page
+    assert variant_of("LP* letter, M = 5e+06").options == replace(VARIANTS["LP* letter"].options, big_m=5e6)
+
+
+def test_the_grid_of_constants_takes_no_constant(tmp_path):
+    with pytest.raises(WaypostError, match="leave out --M and --eps"):
+        CliRunner().invoke(command, ["sensitivity", "--M", "10", "-o", str(tmp_path)], catch_exceptions=False)
 
 
 def test_every_bound_of_the_study_is_measured_and_judged(outcome):

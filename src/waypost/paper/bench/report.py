@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,29 +71,34 @@ def seconds(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
 
 
-def markdown(
-    rows: Sequence[Row],
-    growths: Sequence[Growth],
-    skipped: Sequence[str],
-    machine: Mapping[str, str],
-    command: str,
-) -> str:
+@dataclass(frozen=True)
+class Benchmark:
+    """What one run of the benchmark found."""
+
+    rows: Sequence[Row]
+    growths: Sequence[Growth]
+    skipped: Sequence[str]  # what was left out, and why
+    machine: Mapping[str, str]
+    command: str
+
+
+def markdown(found: Benchmark) -> str:
     """The whole result as a page."""
     parts = [
         "# Waypost beside Storm",
-        f"Written by `{command}`. Every number is from that one run on one machine.",
-        _table(("machine", ""), [[key, value] for key, value in machine.items()], right=0),
+        f"Written by `{found.command}`. Every number is from that one run on one machine.",
+        _table(("machine", ""), [[key, value] for key, value in found.machine.items()], right=0),
         LEGEND,
-        _table(COLUMNS, [cells(row) for row in rows], right=2),
+        _table(COLUMNS, [cells(row) for row in found.rows], right=2),
     ]
-    if growths:
+    if found.growths:
         parts += [
             "## Growth",
             FITTED,
-            _table(EXPONENTS, [exponent_cells(found) for found in growths], right=2),
+            _table(EXPONENTS, [exponent_cells(one) for one in found.growths], right=2),
         ]
-    if skipped:
-        parts += ["## Left out", "\n".join(f"- {why}" for why in skipped)]
+    if found.skipped:
+        parts += ["## Left out", "\n".join(f"- {why}" for why in found.skipped)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -103,23 +108,17 @@ def exponent_cells(found: Growth) -> list[str]:
     return [found.series, found.tool, str(found.points), sizes, f"{found.exponent:.2f}"]
 
 
-def as_json(
-    rows: Sequence[Row],
-    growths: Sequence[Growth],
-    skipped: Sequence[str],
-    machine: Mapping[str, str],
-    command: str,
-) -> str:
+def as_json(found: Benchmark) -> str:
     """The whole result for programs."""
-    found = {
+    content = {
         "version": 1,
-        "command": command,
-        "machine": dict(machine),
-        "rows": [{**asdict(row), "ratio": row.ratio, "agrees": row.agrees} for row in rows],
-        "growth": [asdict(one) for one in growths],
-        "skipped": list(skipped),
+        "command": found.command,
+        "machine": dict(found.machine),
+        "rows": [{**asdict(row), "ratio": row.ratio, "agrees": row.agrees} for row in found.rows],
+        "growth": [asdict(one) for one in found.growths],
+        "skipped": list(found.skipped),
     }
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def plot(rows: Sequence[Row], growths: Sequence[Growth]) -> Any:
@@ -149,14 +148,14 @@ def plot(rows: Sequence[Row], growths: Sequence[Growth]) -> Any:
     return figure
 
 
-def save(folder: Path, result: tuple[Sequence[Row], Sequence[Growth], Sequence[str], Mapping[str, str], str]) -> None:
+def save(folder: Path, found: Benchmark) -> None:
     """Write ``results.md``, ``results.json`` and ``times.svg``, all of them or none."""
     folder.mkdir(parents=True, exist_ok=True)
     write_files(
         {
-            folder / "times.svg": to_bytes(plot(result[0], result[1])),
-            folder / "results.json": as_json(*result).encode(),
-            folder / "results.md": (markdown(*result) + "\n![times](times.svg)\n").encode(),
+            folder / "times.svg": to_bytes(plot(found.rows, found.growths)),
+            folder / "results.json": as_json(found).encode(),
+            folder / "results.md": (markdown(found) + "\n![times](times.svg)\n").encode(),
         }
     )
 

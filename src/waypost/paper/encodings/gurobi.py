@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from waypost.errors import require
 from waypost.paper.encodings.program import Program
-from waypost.paper.encodings.solution import Limits, Solution, Status
+from waypost.paper.encodings.solution import Limits, Solution, Status, timed
 
 FINEST = 1e-9  # Gurobi's smallest tolerance
 
@@ -59,15 +58,10 @@ def _solve(gurobi: Any, model: Any, program: Program, limits: Limits) -> Solutio
     objective = program.objectives[0]
     form = gurobi.LinExpr([a for _, a in objective.terms], [variables[j] for j, _ in objective.terms])
     model.setObjective(form, gurobi.GRB.MINIMIZE if objective.sense == "min" else gurobi.GRB.MAXIMIZE)
-    started = time.perf_counter()
-    model.optimize()
-    seconds = time.perf_counter() - started
+    seconds = timed(model.optimize)
     said = _names(gurobi).get(model.Status, str(model.Status))
-    status = _STATUS.get(said, "trouble")
-    if model.SolCount == 0:
-        return Solution(status, seconds=seconds, message=said)
-    values = np.asarray(x.X, float)
-    return Solution(status, values, objective.value(values), seconds, said)
+    values = np.asarray(x.X, float) if model.SolCount else None
+    return Solution.ended(said, _STATUS, seconds, values, objective.value)
 
 
 _STATUS: dict[str, Status] = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from waypost.errors import require
 from waypost.paper.encodings.program import Program, QuadraticRow
-from waypost.paper.encodings.solution import Limits, Solution, Status
+from waypost.paper.encodings.solution import Limits, Solution, Status, timed
 
 LARGEST = 1e15  # HiGHS refuses greater coefficients
 FINEST = 1e-10  # and smaller tolerances
@@ -34,16 +32,10 @@ def solve(program: Program, limits: Limits) -> Solution:
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance"):
             solver.setOptionValue(option, max(limits.tolerance, FINEST))
     solver.passModel(_model(highspy, program, extra))
-    started = time.perf_counter()
-    solver.run()
-    seconds = time.perf_counter() - started
-    status = _STATUS.get(solver.getModelStatus().name, "trouble")
-    message = str(solver.getModelStatus().name)
-    info = solver.getInfo()
-    if not info.primal_solution_status:
-        return Solution(status, seconds=seconds, message=message)
-    values = np.array(solver.getSolution().col_value)
-    return Solution(status, values, program.objectives[0].value(values), seconds, message)
+    seconds = timed(solver.run)
+    values = np.array(solver.getSolution().col_value) if solver.getInfo().primal_solution_status else None
+    said = str(solver.getModelStatus().name)
+    return Solution.ended(said, _STATUS, seconds, values, program.objectives[0].value)
 
 
 _STATUS: dict[str, Status] = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
 from waypost.errors import require
 from waypost.paper.encodings.program import Program
-from waypost.paper.encodings.solution import Limits, Solution, Status
+from waypost.paper.encodings.solution import Limits, Solution, Status, timed
 
 INFINITE = 1e20  # SCIP's own
 FINEST = 1e-8  # finer, and it takes its own rounding for infeasibility
@@ -26,16 +25,10 @@ def solve(program: Program, limits: Limits) -> Solution:
     objective = program.objectives[0]
     form = pyscipopt.quicksum(a * x[j] for j, a in objective.terms)
     model.setObjective(form, "minimize" if objective.sense == "min" else "maximize")
-    started = time.perf_counter()
-    model.optimize()
-    seconds = time.perf_counter() - started
-    said = str(model.getStatus())
-    status = _STATUS.get(said, "trouble")
-    if model.getNSols() == 0:
-        return Solution(status, seconds=seconds, message=said)
-    best = model.getBestSol()
-    values = np.array([model.getSolVal(best, v) for v in x])
-    return Solution(status, values, objective.value(values), seconds, said)
+    seconds = timed(model.optimize)
+    best = model.getBestSol() if model.getNSols() else None
+    values = None if best is None else np.array([model.getSolVal(best, v) for v in x])
+    return Solution.ended(str(model.getStatus()), _STATUS, seconds, values, objective.value)
 
 
 _STATUS: dict[str, Status] = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,3 +38,22 @@ class Solution:
     objective: float | None = None  # value of the last objective at that point
     seconds: float = 0.0  # inside the solver
     message: str = ""
+
+    @classmethod
+    def ended(
+        cls,
+        said: str,
+        meaning: Mapping[str, Status],
+        seconds: float,
+        values: NDArray[np.float64] | None,
+        objective: Callable[[NDArray[np.float64]], float],
+    ) -> Self:
+        """What a solver `said` in the end, and the best point it found, if any."""
+        return cls(meaning.get(said, "trouble"), values, None if values is None else objective(values), seconds, said)
+
+
+def timed(run: Callable[[], object]) -> float:
+    """Seconds that it takes to run."""
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from waypost.errors import MissingExtraError
 from waypost.paper.encodings.program import Program
 from waypost.paper.encodings.solution import Limits, Solution, SolverName
-from waypost.processes import Child, ChildError
+from waypost.processes import Child, ChildError, Closing
 
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 FREE_LINEAR = 2000  # variables and rows of one without
@@ -26,7 +24,7 @@ GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides 
 PASSING_ON = 3e-5  # seconds per number for handing a program to the solver, which is not the solver's time
 
 
-class Solver:
+class Solver(Closing):
     """A solver in a child process; close it, or use it in a ``with`` statement.
 
     >>> from waypost.paper.encodings.program import Draft
@@ -42,14 +40,6 @@ class Solver:
     def __init__(self, name: SolverName) -> None:
         self.name = name
         self._child: Child | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the child."""
@@ -89,18 +79,14 @@ class Solver:
         return self._child
 
 
-class Solvers:
+class Solvers(Closing):
     """The solvers of one experiment, each started when it is first needed; use it in a ``with`` statement."""
 
     def __init__(self) -> None:
         self._running: dict[SolverName, Solver] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End them all."""
         for solver in self._running.values():
             solver.close()
         self._running.clear()

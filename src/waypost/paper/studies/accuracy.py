@@ -8,10 +8,9 @@ from waypost.importance import state_importance
 from waypost.importance.results import Number
 from waypost.paper.encodings import RIGHT, SCOPE, Encoding, Limits, Options, Solvers, claim
 from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
-from waypost.paper.encodings.quadratic import EPSILON
 from waypost.paper.studies.figures import drawing
 from waypost.paper.studies.records import Record
-from waypost.paper.studies.studies import BOTH, VARIANTS
+from waypost.paper.studies.studies import BOTH, variant_of
 from waypost.paper.studies.tables import Table
 
 SHORTFALL = 1e-5  # a strategy that reaches the target so much less than its claim needs has not arrived
@@ -35,8 +34,9 @@ def cause(record: Record, optimum: float | None) -> str:
     to attain it.
     """
     # QP promises to reach the target with eps or more, the others with the optimum
-    general = VARIANTS[record.variant].encoding == "QP"
-    promised = EPSILON / 2 if general else (optimum or 0.0) - SHORTFALL
+    variant = variant_of(record.variant)
+    general = variant.encoding == "QP"
+    promised = variant.options.epsilon / 2 if general else (optimum or 0.0) - SHORTFALL
     if record.reachability is not None and record.reachability < promised:
         return "end component"  # the strategy idles in a circle and does not arrive
     if record.verdict == "missed" and general:

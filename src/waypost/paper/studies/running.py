@@ -20,7 +20,7 @@ from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
 from waypost.paper.studies.models import Source, find_model
 from waypost.paper.studies.records import Engine, Journal, Record, Truth
-from waypost.paper.studies.studies import TARGET, VARIANTS, Study, Variant, states_of, without_qp
+from waypost.paper.studies.studies import TARGET, Study, Variant, states_of, variant_of, without_qp
 from waypost.processes.places import place, spread_out, working
 
 EXACT_UP_TO = 200  # states; larger models are judged by the engine in floats, which is certified to about 1e-12
@@ -122,7 +122,7 @@ def _model(name: str, settings: Settings, directory: Path) -> Source:
 
 def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Journals) -> list[Question]:
     states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
-    variants = [VARIANTS[v] for v in study.variants if not without_qp(name, v)]
+    variants = [variant_of(v) for v in study.variants if not without_qp(name, v)]
     scopes = sorted({SCOPE[v.encoding] for v in variants})
     found = {scope: _swept(mdp, name, scope, settings, journals.engine, journals.truths) for scope in scopes}
     return _questions(name, mdp, variants, states, study.senses, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -58,6 +58,52 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
 })  # fmt: skip
 
 
+_CONSTANT = re.compile(r", (M|eps) = (\S+)\Z")
+
+
+def plain_name(name: str) -> str:
+    """Name of a row without the constant behind it.
+
+    >>> plain_name("LP* letter, M = 1e+06"), plain_name("LP* tight, Gurobi")
+    ('LP* letter', 'LP* tight, Gurobi')
+    """
+    return _CONSTANT.sub("", name)
+
+
+def variant_of(name: str) -> Variant:
+    """Row of that name, with the constant behind it, if any.
+
+    >>> variant_of("LP* letter, M = 5e+06").options.big_m, variant_of("QP ours, eps = 0.001").options.epsilon
+    (5000000.0, 0.001)
+    """
+    variant, constant = VARIANTS[plain_name(name)], _CONSTANT.search(name)
+    if constant is None:
+        return variant
+    value, options = float(constant[2]), variant.options
+    options = replace(options, big_m=value) if constant[1] == "M" else replace(options, epsilon=value)
+    return replace(variant, name=name, options=options)
+
+
+def with_constants(name: str, *, big_m: float | None = None, epsilon: float | None = None) -> str:
+    """Name of the same row with other constants, where its program has them: M in LP* as printed, eps in QP.
+
+    >>> [with_constants(name, big_m=1e6, epsilon=1e-3) for name in ("LP* letter", "LP* ours", "QP letter")]
+    ['LP* letter, M = 1e+06', 'LP* ours', 'QP letter, eps = 0.001']
+    """
+    variant = VARIANTS[name]
+    if name != plain_name(name):  # it has one of its own
+        return name
+    if big_m is not None and (variant.encoding, variant.ordering) == ("LP*", "paper"):
+        return f"{name}, M = {_shortest(big_m)}"
+    if epsilon is not None and variant.encoding == "QP":
+        return f"{name}, eps = {_shortest(epsilon)}"
+    return name
+
+
+def _shortest(number: float) -> str:
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
 QP = ("QP letter", "QP ours")
 STARRED = ("QP* letter", "QP* ours", "LP* letter", "LP* ours")  # over reachability-optimal strategies
 
@@ -107,7 +153,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType({
 
 def without_qp(model: str, variant: str) -> bool:
     """Whether the paper left a row out: QP was not tried on the epidemics."""
-    return VARIANTS[variant].encoding == "QP" and re.fullmatch(r"E\d+", model) is not None
+    return variant_of(variant).encoding == "QP" and re.fullmatch(r"E\d+", model) is not None
 
 
 def family(model: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.paper.encodings import SCOPE, Encoding
 from waypost.paper.studies.records import Engine, Record
 from waypost.paper.studies.running import Outcome
-from waypost.paper.studies.studies import VARIANTS, Published, family, published
+from waypost.paper.studies.studies import VARIANTS, Published, family, plain_name, published, variant_of
 
 Cells = tuple[str, ...]
 
@@ -67,7 +67,7 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
             for sense in outcome.study.senses if by_sense else ("both",):
                 part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
                 if part:
-                    paper = _paper(printed.get((model, VARIANTS[variant].encoding, sense)))
+                    paper = _paper(printed.get((model, variant_of(variant).encoding, sense)))
                     named = (model, variant, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
                     rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
@@ -129,7 +129,7 @@ def speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> float | None:
     Only the time inside the solver counts, although the engine's includes everything; a bound that was cut off counts
     with the time it had, so with timeouts this is a lower bound.
     """
-    ours = [engine_mean(engine, r.model, VARIANTS[r.variant].encoding) for r in part]
+    ours = [engine_mean(engine, r.model, variant_of(r.variant).encoding) for r in part]
     known = [o for o in ours if o is not None]
     return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
 
@@ -161,7 +161,7 @@ def overall(outcome: Outcome) -> Table:
 def differences(outcome: Outcome) -> Table:
     """Absolute differences between LP* and QP*, as in the paper's appendix, and of both from the exact values."""
     solved = {
-        (r.model, r.variant, r.sense, r.state): r
+        (r.model, plain_name(r.variant), r.sense, r.state): r
         for r in outcome.records
         if r.status == "optimal" and r.claimed is not None
     }
