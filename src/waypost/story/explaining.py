@@ -6,47 +6,33 @@ nobody chooses the model is a chain: one number per activity, and no strategy is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from waypost.errors import unknown_name
-from waypost.graph import Graph, end_components, reachable
-from waypost.importance import Bounds, Explanation, Question, StateImportance, explain
+from waypost.importance import Bounds, Explanation, StateImportance
 from waypost.importance.activities import ActivityScore, ModelFit, Story
-from waypost.importance.choices import ChoiceImportance, ask_choices
-from waypost.importance.passing import SIDES, bounds, witness
+from waypost.importance.passing import SIDES
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
-from waypost.importance.whatifs import without as forbidding
-from waypost.learn import Learned, Prepared, activity_states, observed_strategy, prepare
+from waypost.learn import Learned, Prepared, prepare
 from waypost.learn.alergia import Progress
-from waypost.learn.observed import Observed, States, passing
-from waypost.logs import Actors, Contrast, Contrasts, EventLog, Log, Recipe, Step, contrast, open_log, process_map
+from waypost.logs import Actors, Contrasts, EventLog, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
 from waypost.logs.stored import StoredLog
 from waypost.logs.traces import ENVIRONMENT, Traces, log_of_traces, steps_of, written
-from waypost.model import FINAL, MDP, Strategy, induced_chain
+from waypost.model import MDP, Strategy
+from waypost.story.chosen import Chosen, Known, same
 from waypost.story.graph import activity_graph
 from waypost.story.insight import log_insight
 from waypost.story.performers import performers
 from waypost.uncertainty.resampling import Resampled, bootstrap
 from waypost.uncertainty.shares import share_intervals
-from waypost.uncertainty.support import (
-    Supported,
-    best_with_and_without,
-    share_resting_on_few,
-    supported,
-    usual_min_seen,
-)
 
 FEW_CASES = 30  # fewer are told of
-HANGS = 0.05  # share of the good runs that must rest on rare choices before a bound is marked
-SAME = 1e-11
-SMALL = 2000  # states; a larger model in which nobody chooses is told by activity only
 OBSERVED, CONTRAST = "observed", "contrast"
 
 
@@ -120,40 +106,13 @@ def explain_log(
     counted = contrast(log)
     wanted = _known(activities, [c.name for c in counted.activities])
     gone = (without,) if isinstance(without, str) else tuple(without)
-    known = _Known(ready, log, counted, learned or ready.learn_fitting(progress), gone)
-    chosen = _Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
+    known = Known(ready, log, counted, learned or ready.learn_fitting(progress), gone)
+    chosen = Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
     scores, doubts = _scores(known, chosen, wanted, resamples, seed)
     story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
     told = by_activity(story, chosen.reachability, known)
     scored = chosen.choices() if choices and not gone else {}
     return replace(told, insight=log_insight(story.process_map, story.activities, chosen.as_observed, scored))
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What is known of a log: how it was made ready, what was counted in it and learned from it."""
-
-    ready: Prepared
-    log: Log
-    counted: Contrasts
-    learned: Learned
-    gone: tuple[str, ...]  # what is forbidden
-
-    @cached_property
-    def allowed(self) -> MDP:
-        """The model without what is forbidden."""
-        names = {c.name for c in self.counted.activities}
-        gone = [written(name, self.ready.naming) if name in names else name for name in self.gone]
-        return forbidding(self.learned.mdp, gone)
-
-    @cached_property
-    def states(self) -> Mapping[str, States]:
-        """States of the model in which each activity happens."""
-        return activity_states(self.learned.mdp, self.log, naming=self.ready.naming)
-
-    def in_model(self, activity: str) -> Observed | None:
-        """What the model, as the process was run, says of an activity."""
-        return self.learned.fit.observed.get(written(activity, self.ready.naming))
 
 
 def _known(activities: Iterable[str] | None, known: Sequence[str]) -> frozenset[str]:
@@ -188,86 +147,8 @@ def _ready(
     return prepare(log, Recipe(steps=steps), actors=actors, eps=eps)
 
 
-class _Chosen:
-    """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
-
-    def __init__(self, known: _Known, scopes: Sequence[Scope], min_seen: int | None) -> None:
-        self.known = known
-        self.scopes = scopes
-        self.min_seen = usual_min_seen(known.log.n_cases) if min_seen is None else min_seen
-        self.notes: tuple[str, ...] = ()
-        self.questions: dict[str, Question] = {}
-        self.base: Question | None = None
-        self.mdp = whole = known.allowed
-        if (np.diff(whole.first_choice) > 1).any():
-            found = supported(whole, self.min_seen)
-            self.mdp = found.mdp
-            self.base = base = Question.of(self.mdp, target=POSITIVE, scope="all")
-            for scope in scopes:
-                alone = Question.of(whole, target=POSITIVE, scope=scope) if isinstance(scope, Strategy) else None
-                question = alone or (base if scope == "all" else base.within(scope))
-                self.questions[question.scope_name] = question
-            least, most = (float(part.values[base.start]) for part in (base.model.min, base.model.max))
-            self.reachability = Bounds(least, most)
-            self.notes = (*_left_out(whole, found), *_idling(base, known.states))
-        else:
-            target = whole.labels[POSITIVE]
-            chain = induced_chain(whole, observed_strategy(whole).modes[0])
-            success = float(passing(chain, target, np.zeros_like(target))[0][whole.initial])
-            self.reachability = Bounds(success, success)
-
-    def score(self, counted: Contrast) -> ActivityScore:
-        """Score of one activity."""
-        states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        waiting = None
-        if counted.good_waiting is not None and counted.bad_waiting is not None:
-            waiting = (counted.good_waiting.before, counted.bad_waiting.before)
-        return ActivityScore(
-            name=counted.name,
-            cases=counted.cases,
-            events=counted.events,
-            good_cases=counted.good_cases,
-            bad_cases=counted.bad_cases,
-            good_share=counted.good_share,
-            bad_share=counted.bad_share,
-            observed=None if observed is None else _same(observed.good_share, counted.good_share),
-            success_after=counted.success_after,
-            success_without=counted.success_without,
-            certain=counted.certain,
-            defines_outcome=counted.defines_outcome,
-            bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
-            on_few=self.on_few(states),
-            waiting=waiting,
-        )
-
-    @property
-    def as_observed(self) -> MDP:
-        """The model in which nothing that was seen often enough is forbidden."""
-        return supported(self.known.learned.mdp, self.min_seen).mdp if self.known.gone and self.questions else self.mdp
-
-    def choices(self) -> dict[str, ChoiceImportance]:
-        """Importance of every choice, in each scope."""
-        return {name: ask_choices(q) for name, q in self.questions.items() if q.mdp is self.mdp}
-
-    def by_state(self) -> Explanation | None:
-        """Explanation by state, where somebody chooses or the model is small."""
-        strategies = [scope for scope in self.scopes if not isinstance(scope, Strategy)]
-        if not strategies or not (self.questions or self.mdp.n_states <= SMALL):
-            return None
-        return explain(self.mdp, target=POSITIVE, scope=strategies)
-
-    def on_few(self, states: States) -> frozenset[str]:
-        """Scopes in which a bound of passing these states hangs on choices that few cases took."""
-        if self.base is None:
-            return frozenset()
-        least, most = bounds(self.base, states)
-        if least == 1 or most == 0:  # that the graph alone decides, whatever is chosen
-            return frozenset()
-        return frozenset(name for name, question in self.questions.items() if _on_few(question, states))
-
-
 def _scores(
-    known: _Known, chosen: _Chosen, wanted: Collection[str], resamples: int, seed: int
+    known: Known, chosen: Chosen, wanted: Collection[str], resamples: int, seed: int
 ) -> tuple[list[ActivityScore], tuple[str, ...]]:
     """Scores of the activities, with intervals where cases are drawn again, and why one may exclude its own bound."""
     scores = [chosen.score(c) for c in known.counted.activities if c.name in wanted]
@@ -301,8 +182,8 @@ def _scores(
 
 
 def _story(
-    known: _Known,
-    chosen: _Chosen,
+    known: Known,
+    chosen: Chosen,
     scores: Sequence[ActivityScore],
     doubts: Sequence[str],
     positive: str | Sequence[str] | None,
@@ -322,43 +203,7 @@ def _story(
     )
 
 
-def _same(model: float | None, log: float) -> float | None:
-    """Number of the model, written as in the log where rounding alone is between them."""
-    return log if model is not None and abs(model - log) < SAME else model
-
-
-def _left_out(whole: MDP, found: Supported) -> tuple[str, ...]:
-    """Tell what strategies may not use, and what the best would be if they might."""
-    if not found.left_out and not found.as_observed:
-        return ()
-    told = found.sentence(*best_with_and_without(whole, found, POSITIVE))
-    return () if told is None else (told,)
-
-
-def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, ...]:
-    """Explain "0 at worst" where a strategy may go round in circles for ever."""
-    if question.model.min.values[question.start] > 0:
-        return ()
-    graph = Graph.of(question.mdp)
-    final = np.asarray([action == FINAL for action in question.mdp.actions])
-    number, _ = end_components(graph, inside=~question.target_states, enabled=~final)
-    start = np.arange(graph.n_states) == question.start
-    circling = (number >= 0) & reachable(graph, start, enabled=question.enabled)
-    named = [name for name, states in activities.items() if (states & circling).any()]
-    if not named:
-        return ()
-    told = ", ".join(map(repr, named[:4])) + (" ..." if len(named) > 4 else "")
-    return (f"at worst is 0 because strategies may go round in circles for ever ({told}), which no case does",)
-
-
-def _on_few(question: Question, states: States) -> bool:
-    """Whether one of the bounds hangs on choices that few cases took."""
-    if isinstance(question.scope, Strategy):
-        return False
-    return any(share_resting_on_few(witness(question, states, side), question.target_states) > HANGS for side in SIDES)
-
-
-def _no_choice(chosen: _Chosen, traces: Any) -> tuple[str, ...]:
+def _no_choice(chosen: Chosen, traces: Any) -> tuple[str, ...]:
     """Tell of people who choose and never have an alternative."""
     variants = traces.variants if isinstance(traces, Traces) else traces
     acting = any(given != ENVIRONMENT for trace in variants for given, _ in steps_of(trace))
@@ -386,7 +231,7 @@ def _fit(learned: Learned) -> ModelFit:
     return ModelFit(found.worst, found.activity, found.sentence(), *sizes, far=found.far)
 
 
-def by_activity(story: Story, reached: Bounds, known: _Known) -> Explanation:
+def by_activity(story: Story, reached: Bounds, known: Known) -> Explanation:
     """Explanation whose states are the activities: what every report about a log is made from."""
     graph = activity_graph(known.log)
     names = [score.name for score in story.activities]
@@ -395,7 +240,7 @@ def by_activity(story: Story, reached: Bounds, known: _Known) -> Explanation:
     columns: dict[str, list[Bounds]] = {
         OBSERVED: [_point(score.observed) for score in story.activities],
         CONTRAST: [
-            _point(None if o is None else _same(o.bad_share, s.bad_share))
+            _point(None if o is None else same(o.bad_share, s.bad_share))
             for o, s in zip(seen, story.activities, strict=True)
         ],
         **{scope: [score.bounds[scope] for score in story.activities] for scope in story.scopes},
