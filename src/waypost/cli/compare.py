@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,12 +12,12 @@ import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import load, load_recipe, load_strategy, log_in_memory, tell, with_outcome
+from waypost.cli.source import load, load_log, load_recipe, load_strategy, log_in_memory, tell, with_outcome
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text
-from waypost.logs import EventLog
-from waypost.logs.segments import segment_names
+from waypost.logs import EventLog, Log
+from waypost.logs.segments import segment_values
 from waypost.logs.stored.engines import shown
 from waypost.report.files import ending_of
 from waypost.report.planning import PAGES
@@ -24,7 +25,7 @@ from waypost.report.planning import PAGES
 if TYPE_CHECKING:
     from waypost.uncertainty import Comparison
 
-Pair = tuple[EventLog, EventLog]
+Pair = tuple[Log, Log]
 
 
 @click.command("compare")
@@ -61,12 +62,13 @@ def command(before: str, after: str | None, **options: Any) -> None:
     ways = [way for way in (after, options["at"], options["segment"]) if way is not None]
     if len(ways) != 1:
         raise WaypostError("say what to compare with: a second log, or one of --at DATE and --segment ATTRIBUTE")
-    logs = [_cleaned(source, given) for source in (before, after) if source is not None]
+    opened = load_log if options["at"] is None else log_in_memory  # days are told by the events themselves
+    logs = [_cleaned(source, given, opened) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
     names = (shown(before), shown(str(after)))
     if options["at"] is not None:
-        names, pair = _by_day(logs[0], options["at"])
+        names, pair = _by_day(cast("EventLog", logs[0]), options["at"])
     elif options["segment"] is not None:
         names, pair = _by_segment(logs[0], options["segment"], options["values"])
     else:
@@ -117,17 +119,17 @@ def _compare_strategies(model: str, options: dict[str, Any]) -> None:
         write_text(options["output"], render_html(told, names=names))
 
 
-def _cleaned(source: str, given: dict[str, Any]) -> EventLog:
-    """Log of a file or case study, with its outcome set."""
+def _cleaned(source: str, given: dict[str, Any], opened: Callable[..., Log]) -> Log:
+    """Log of a file, a table or a case study, with its outcome set."""
     from waypost.cli.source import find_prepared, names_case
 
     if names_case(source):
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
-        return cast("EventLog", prepared.log)
+        return prepared.log
     recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(log_in_memory(source, recipe, given))
+    return with_outcome(recipe, given)(opened(source, recipe, given))
 
 
 def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:
@@ -141,15 +143,16 @@ def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:
     return (f"cases that begin before {day}", f"from {day} on"), (log.where_cases(early), log.where_cases(~early))
 
 
-def _by_segment(log: EventLog, attribute: str, values: tuple[str, ...]) -> tuple[tuple[str, str], Pair]:
-    named = segment_names(log, attribute)
-    known, counts = np.unique(named.astype(str), return_counts=True)
+def _by_segment(log: Log, attribute: str, values: tuple[str, ...]) -> tuple[tuple[str, str], Pair]:
+    cases = log.case_values(attribute)
+    members = segment_values(cases)
+    known = sorted(members)
     if not values:
-        values = tuple(known[np.argsort(-counts, kind="stable")][:2].tolist())
+        values = tuple(sorted(known, key=lambda name: -sum(cases[value] for value in members[name]))[:2])
     if len(values) != 2 or len(known) < 2:
         raise WaypostError(f"--value is given twice: which two segments of {attribute!r}; there are {', '.join(known)}")
     for value in values:
         if value not in known:
             raise WaypostError(f"no case has {value!r} in {attribute!r}; there are {', '.join(known)}")
-    one, other = (log.where_cases(named == value) for value in values)
+    one, other = (log.where_value(attribute, members[value]) for value in values)
     return (f"{attribute} {values[0]}", f"{attribute} {values[1]}"), (one, other)
