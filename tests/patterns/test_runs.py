@@ -21,8 +21,9 @@ from waypost.patterns import parse, runs, step
 from waypost.patterns.declare import PAIRED
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import silent_states
+from waypost.patterns.matching import _template, in_a_row
 from waypost.patterns.runs import Runs
-from waypost.patterns.search import Search, _in_a_row, _template
+from waypost.patterns.search import Search
 from waypost.patterns.ways import folded, walks
 
 CASES = st.lists(st.sampled_from("ABC"), min_size=0, max_size=5)
@@ -93,7 +94,7 @@ def test_all_pairs_at_once_are_the_pairs_one_by_one(drawn):
     search = Search(runs, 1000, None)
     found = [*search._direct(), *search._eventual()]
     for candidate in found:
-        one = shares(runs, _in_a_row([step(runs.names[k]) for k in candidate.steps], candidate.gaps))
+        one = shares(runs, in_a_row([step(runs.names[k]) for k in candidate.steps], candidate.gaps))
         assert candidate.match == pytest.approx(tuple(one), abs=1e-9)
     for a in search.usable:
         for b in search.usable:

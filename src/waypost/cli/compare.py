@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import numpy as np
@@ -15,8 +15,8 @@ from waypost.cli.source import cleaned_log, load, load_strategy, tell
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text
-from waypost.logs import EventLog
-from waypost.logs.segments import segment_names
+from waypost.logs import EventLog, Log
+from waypost.logs.segments import segment_values
 from waypost.logs.stored.engines import shown
 from waypost.report.files import ending_of
 from waypost.report.planning import PAGES
@@ -24,7 +24,7 @@ from waypost.report.planning import PAGES
 if TYPE_CHECKING:
     from waypost.uncertainty import Comparison
 
-Pair = tuple[EventLog, EventLog]
+Pair = tuple[Log, Log]
 
 
 @click.command("compare")
@@ -61,12 +61,13 @@ def command(before: str, after: str | None, **options: Any) -> None:
     ways = [way for way in (after, options["at"], options["segment"]) if way is not None]
     if len(ways) != 1:
         raise WaypostError("say what to compare with: a second log, or one of --at DATE and --segment ATTRIBUTE")
-    logs = [cleaned_log(source, given) for source in (before, after) if source is not None]
+    by_day = options["at"] is not None  # days are told by the events themselves
+    logs = [cleaned_log(source, given, in_memory=by_day) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
     names = (shown(before), shown(str(after)))
     if options["at"] is not None:
-        names, pair = _by_day(logs[0], options["at"])
+        names, pair = _by_day(cast("EventLog", logs[0]), options["at"])
     elif options["segment"] is not None:
         names, pair = _by_segment(logs[0], options["segment"], options["values"])
     else:
@@ -128,15 +129,16 @@ def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:
     return (f"cases that begin before {day}", f"from {day} on"), (log.where_cases(early), log.where_cases(~early))
 
 
-def _by_segment(log: EventLog, attribute: str, values: tuple[str, ...]) -> tuple[tuple[str, str], Pair]:
-    named = segment_names(log, attribute)
-    known, counts = np.unique(named.astype(str), return_counts=True)
+def _by_segment(log: Log, attribute: str, values: tuple[str, ...]) -> tuple[tuple[str, str], Pair]:
+    cases = log.case_values(attribute)
+    members = segment_values(cases)
+    known = sorted(members)
     if not values:
-        values = tuple(known[np.argsort(-counts, kind="stable")][:2].tolist())
+        values = tuple(sorted(known, key=lambda name: -sum(cases[value] for value in members[name]))[:2])
     if len(values) != 2 or len(known) < 2:
         raise WaypostError(f"--value is given twice: which two segments of {attribute!r}; there are {', '.join(known)}")
     for value in values:
         if value not in known:
             raise WaypostError(f"no case has {value!r} in {attribute!r}; there are {', '.join(known)}")
-    one, other = (log.where_cases(named == value) for value in values)
+    one, other = (log.where_value(attribute, members[value]) for value in values)
     return (f"{attribute} {values[0]}", f"{attribute} {values[1]}"), (one, other)

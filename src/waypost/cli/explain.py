@@ -36,6 +36,7 @@ from waypost.report.planning import PAGES, PICTURES, needs
 from waypost.uncertainty import with_resampled
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
+MANY = 10_000  # states: of more, `--top` stops once it has those it is to show
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
 
@@ -177,6 +178,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             states=states,
             exact=options["exact"],
             whatifs=options["what_if"],
+            top=options["top"] if asked > MANY else None,
             progress=progress,
             **options["needs"],
         )

@@ -170,7 +170,13 @@ place_options = together(
 
 output_options = together(
     one_of("--format", "shape", words="table text markdown csv json", default="table", text="What to print."),
-    click.option("--top", type=click.IntRange(1), help="How many states a table has (20), or lines a section (5)."),
+    click.option(
+        "--top",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How many states a table has (20), or lines a section (5). Of more than 10,000 states only the N most "
+        "important are computed, and proved to be them.",
+    ),
     click.option("--json", "json_file", metavar="FILE|-", help="Write JSON to a file, or - for standard output."),
     click.option("--csv", "csv_file", metavar="FILE|-", help="Write CSV to a file, or - for standard output."),
     click.option("--html", "html_file", metavar="FILE", help="Write one page to explore offline."),

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from waypost.cli.options import place_options
 from waypost.cli.runs import (
     asked,
     by_option,
@@ -16,6 +17,7 @@ from waypost.cli.runs import (
     strategy_option,
 )
 from waypost.patterns import find_patterns
+from waypost.processes.places import working
 
 
 @click.command("patterns")
@@ -25,6 +27,7 @@ from waypost.patterns import find_patterns
 @by_option
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many segments.")
 @click.option("--effort", type=click.IntRange(1), default=20_000, show_default=True, help="Segments tried at most.")
+@place_options
 @output_options
 def command(model: str | None, **options: Any) -> None:
     """Find the segments that tell most about success, in the runs of a strategy.
@@ -39,7 +42,8 @@ def command(model: str | None, **options: Any) -> None:
 
     question = asked(model, options)
     strategy, called = question.strategy(options["strategy"])
-    with search_progress(quiet=options["quiet"]) as told:
+    place = working(cluster=options["cluster"], resume=options["resume"])
+    with place, search_progress(quiet=options["quiet"]) as told:
         found = find_patterns(
             question.mdp,
             target=question.target,

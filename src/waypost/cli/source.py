@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
@@ -23,7 +23,6 @@ from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
     EVERY_EVENT_CHANCE,
     Actors,
-    EventLog,
     Log,
     Recipe,
     Step,
@@ -146,15 +145,19 @@ def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     return open_log(source, **columns)
 
 
-def cleaned_log(source: str, given: Mapping[str, Any]) -> EventLog:
-    """Log of a file or a case study with all its events, cleaned and its outcome set, as the options say."""
+def cleaned_log(source: str, given: Mapping[str, Any], *, in_memory: bool) -> Log:
+    """Log of a file, a table or a case study, cleaned and its outcome set, as the options say.
+
+    Elsewhere than in memory it has no single events to look at.
+    """
     if names_case(source):
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
-        return cast("EventLog", prepared.log)
+        return prepared.log
     recipe = load_recipe(given.get("recipe"))
-    return with_outcome(recipe, given)(read_log(source, **log_columns(source, recipe, given)))
+    opened = read_log(source, **log_columns(source, recipe, given)) if in_memory else load_log(source, recipe, given)
+    return with_outcome(recipe, given)(opened)
 
 
 def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:

@@ -49,7 +49,7 @@ def only_one_way(
         if through:
             return _saved(graph, start, target, states, enabled)
         return np.asarray(_verdicts(graph, start, target, states, enabled) == _GETS_AROUND, bool)
-    merged, place, wandering = quotient(graph, inside=~target & ~hopeless, enabled=enabled)
+    merged, place, wandering, _ = quotient(graph, inside=~target & ~hopeless, enabled=enabled)
     everything = np.ones(merged.n_choices, bool)
     ends = np.zeros(merged.n_states, bool)
     ends[place[target]] = True

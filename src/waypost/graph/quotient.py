@@ -7,22 +7,33 @@ questions of probability 0 and 1 its members are one state. In the quotient nobo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from waypost.graph.arrows import Graph, Ints, Mask
 from waypost.graph.components import end_components
 
 
-def quotient(graph: Graph, *, inside: Mask, enabled: Mask) -> tuple[Graph, Ints, Mask]:
-    """The graph with end components merged, (S,) the merged state of each, and (S,) who is in an end component.
+class Quotient(NamedTuple):
+    """A graph with end components merged."""
+
+    graph: Graph
+    place: Ints  # (S,) the merged state of each
+    wandering: Mask  # (S,) who is in an end component
+    entries: Ints  # (nnz,) the arrow that each one of the merged graph is
+
+
+def quotient(graph: Graph, *, inside: Mask, enabled: Mask) -> Quotient:
+    """Merge the end components of a graph.
 
     Only end components `inside` are merged, and only `enabled` choices remain, without those that stay in theirs.
 
     >>> from waypost.model import MDP
     >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {"back": "a", "on": "c"}, "c": {}}, initial="a")
     >>> found = Graph.of(mdp)
-    >>> merged, place, wandering = quotient(found, inside=~mdp.where("c"), enabled=found.everything)
-    >>> place.tolist(), wandering.tolist(), np.diff(merged.first_choice).tolist()
+    >>> merged = quotient(found, inside=~mdp.where("c"), enabled=found.everything)
+    >>> merged.place.tolist(), merged.wandering.tolist(), np.diff(merged.graph.first_choice).tolist()
     ([0, 0, 1], [True, True, False], [1, 1])
     """
     number, inner = end_components(graph, inside=inside, enabled=enabled)
@@ -39,4 +50,4 @@ def quotient(graph: Graph, *, inside: Mask, enabled: Mask) -> tuple[Graph, Ints,
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     entries = np.repeat(graph.indptr[choices] - indptr[:-1], sizes) + np.arange(indptr[-1])
     first = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))])
-    return Graph(first, indptr, place[graph.indices[entries]]), place, wandering
+    return Quotient(Graph(first, indptr, place[graph.indices[entries]]), place, wandering, entries)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import numpy as np
-
-from waypost.errors import ArgumentError, PrecisionError
 from waypost.importance.groups import Groups, ask_groups
-from waypost.importance.passing import bounds
-from waypost.importance.paths import path_bounds
-from waypost.importance.question import Question, Scope, plain
+from waypost.importance.numbers import ask_path, ask_states, states_of
+from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, PathImportance, StateImportance
-from waypost.importance.sweeps import Progress, bounds_of_states
+from waypost.importance.sweeps import Progress
 from waypost.model import MDP, Target
-from waypost.model.checking import names_of
-
-TOGETHER = 6  # fewer states than this are asked about one by one
 
 
 def state_importance(
@@ -78,7 +70,8 @@ def state_importance(
     >>> state_importance(loan(), target="Granted", scope="all", states="Error", exact=True)["Error"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(98, 953))
     """
-    return ask_states(Question.of(mdp, target=target, scope=scope, exact=exact), states, progress=progress)
+    question = Question.of(mdp, target=target, scope=scope, exact=exact)
+    return ask_states(question, states_of(mdp, states), progress=progress)
 
 
 def absolute_importance(
@@ -129,7 +122,7 @@ def absolute_importance(
     Bounds(lower=Fraction(0, 1), upper=Fraction(931, 1000))
     """
     question = Question.of(mdp, target=target, scope=scope, exact=exact)
-    return ask_states(question, states, absolute=True, progress=progress)
+    return ask_states(question, states_of(mdp, states), absolute=True, progress=progress)
 
 
 def group_importance(
@@ -213,69 +206,3 @@ def path_importance(
     0.95
     """
     return ask_path(Question.of(mdp, target=target, scope=scope, exact=exact), path)
-
-
-def ask_states(
-    question: Question,
-    states: str | Iterable[str] | None = None,
-    *,
-    absolute: bool = False,
-    progress: Progress | None = None,
-) -> StateImportance:
-    """Both bounds of every state asked for, each once, in the order asked for; of all states by default."""
-    mdp = question.mdp
-    asked = np.arange(mdp.n_states)
-    if states is not None:
-        names = () if states == () else names_of("states", states)
-        asked = np.array(list(dict.fromkeys(mdp.state(name) for name in names)), np.int64)
-    if progress is not None and not callable(progress):
-        raise ArgumentError(f"progress is a function that is told a number of bounds, not {progress!r}")
-    lower: Any
-    upper: Any
-    refused: dict[int, str] = {}
-    if question.exact or len(asked) < TOGETHER or (question.chain is not None and question.chain.modes > 1):
-        dtype: Any = object if question.exact else float
-        lower, upper = np.empty(len(asked), dtype), np.empty(len(asked), dtype)
-        for k, state in enumerate(asked):
-            single = np.arange(mdp.n_states) == state
-            try:
-                lower[k], upper[k] = map(plain, bounds(question, single, absolute=absolute))
-            except PrecisionError as why:
-                lower[k], upper[k], refused[int(state)] = 0.0, plain(question.best) if absolute else 1.0, str(why)
-            if progress is not None:
-                progress(2)
-    else:
-        directly = absolute and question.scope == "all"
-        lower, upper = bounds_of_states(question, asked, absolute=directly, progress=progress, refused=refused)
-        if absolute and not directly:
-            lower, upper = lower * question.best, upper * question.best
-    if refused and len(refused) == len(asked):  # nothing is left to answer
-        raise PrecisionError(next(iter(refused.values())))
-    return StateImportance(
-        mdp=mdp,
-        target=question.name,
-        problem="absolute" if absolute else "importance",
-        scope=question.scope_name,
-        asked=asked,
-        lower=lower,
-        upper=upper,
-        refused={mdp.states[s]: why for s, why in refused.items()},
-        question=question,
-    )
-
-
-def ask_path(question: Question, path: Sequence[str]) -> PathImportance:
-    """Both bounds of a path."""
-    names = names_of("path", path)
-    lower, upper, following = map(plain, path_bounds(question, names))
-    return PathImportance(
-        mdp=question.mdp,
-        target=question.name,
-        path=names,
-        scope=question.scope_name,
-        lower=lower,
-        upper=upper,
-        reachability=plain(question.best),
-        reachability_following=following,
-        question=question,
-    )

@@ -18,8 +18,8 @@ from scipy.sparse import csr_array, vstack
 
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
-from waypost.importance.asking import ask_states
 from waypost.importance.between import attaining
+from waypost.importance.numbers import ask_states, states_of
 from waypost.importance.passing import Side, witness
 from waypost.importance.question import Question, Scope, ScopeName, plain
 from waypost.importance.results import Bounds, Number, present
@@ -121,7 +121,7 @@ def ask_choices(question: Question, *, progress: Progress | None = None) -> Choi
     asked = Question.of(halves.mdp, target=TARGET, scope=inner, exact=exact)
     lower = upper = np.empty(0, object if exact else float)
     if names:  # unless every state belongs to the target
-        found = ask_states(asked, names, progress=progress)
+        found = ask_states(asked, states_of(asked.mdp, names), progress=progress)
         lower, upper = found.lower, found.upper
     return ChoiceImportance(
         mdp=mdp,

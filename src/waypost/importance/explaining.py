@@ -7,19 +7,19 @@ from contextlib import suppress
 
 from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
-from waypost.importance.asking import ask_states
 from waypost.importance.choices import ChoiceImportance, ask_choices
 from waypost.importance.deciding import decisions as decisions_of
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.insight import BEST, GIVEN, Insight
+from waypost.importance.numbers import TOGETHER, ask_states, states_of, without_normalisation
 from waypost.importance.passing import SIDES
 from waypost.importance.question import Question, Scope
 from waypost.importance.reading import explanation_of, ranking
 from waypost.importance.results import Explanation, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress
+from waypost.importance.top import ask_most_important
 from waypost.importance.whatifs import WhatIfs
 from waypost.model import MDP, Strategy, Target
-from waypost.model.checking import names_of
 
 
 def explain(
@@ -31,6 +31,7 @@ def explain(
     groups: Groups | None = None,
     witnesses: int = 0,
     whatifs: bool = False,
+    top: int | None = None,
     decisions: bool = False,
     choices: bool = False,
     exact: bool = False,
@@ -62,6 +63,9 @@ def explain(
         given strategy where there is one, else under a best one.
     choices
         Whether it carries the importance of every choice, in each scope in which it can be certified.
+    top
+        Only the so many most important states, those that come first in the `ranking` of all: proved to be them, from a
+        bound on every state, long before all are computed. `Explanation.top` says how.
     exact
         Compute in rationals; the bounds are Fractions.
     progress
@@ -94,20 +98,41 @@ def explain(
         raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
     if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
         raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
-    asked = states if states is None or states == () else names_of("states", states)
-    scores: dict[str, StateImportance] = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
+    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
+        raise ArgumentError(f"top is a number of states, at least 1, not {top!r}")
+    asked, proved = states_of(mdp, states), None
+    together = len(asked) >= TOGETHER
+    scores: dict[str, StateImportance]
+    if top is None:
+        scores = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
+    else:
+        scores, proved = ask_most_important(questions, asked, top, progress=progress)
+        asked = next(iter(scores.values())).asked
     grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
-    top = ranking(scores.values())[:witnesses]
+    first = ranking(scores.values())[:witnesses]
     return explanation_of(
         base,
         scores,
-        absolute=ask_states(questions[0] if len(questions) == 1 else base, asked, absolute=True, progress=progress),
+        absolute=_absolute(base, scores, together=together, progress=progress),
         groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
-        witnesses={name: _witnesses(result, top) for name, result in scores.items()},
+        witnesses={name: _witnesses(result, first) for name, result in scores.items()},
         conserving=next((question.reach.conserving for question in questions if question.optimal), None),
-        whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
+        whatifs=WhatIfs.of(base, asked) if whatifs else None,
         insight=_insight(questions, decisions=decisions, choices=choices) if decisions or choices else None,
+        top=proved,
     )
+
+
+def _absolute(
+    base: Question, scores: dict[str, StateImportance], *, together: bool, progress: Progress | None
+) -> StateImportance:
+    """Absolute importance: over the scope where there is one, which its scores tell; over all strategies elsewhere."""
+    only = next(iter(scores.values()))
+    if len(scores) > 1 or only.scope == "all":
+        return ask_states(base, only.asked, absolute=True, together=together, progress=progress)
+    if progress is not None:
+        progress(2 * len(only.asked))
+    return without_normalisation(only)
 
 
 def _insight(questions: Sequence[Question], *, decisions: bool, choices: bool) -> Insight:

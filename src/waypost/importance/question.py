@@ -12,10 +12,12 @@ import numpy as np
 
 from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceError
 from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.graph.quotient import quotient
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.checking import names_of
 from waypost.solve.elimination import Elimination, eliminate
+from waypost.solve.flow import Flow, most_passed
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
@@ -119,9 +121,9 @@ class Question:
 
     def states(self, states: str | Iterable[str] | None = None, *, absolute: bool = False) -> StateImportance:
         """Importance of states, as `waypost.state_importance` or, without normalisation, `absolute_importance`."""
-        from waypost.importance.asking import ask_states
+        from waypost.importance.numbers import ask_states, states_of
 
-        return ask_states(self, states, absolute=absolute)
+        return ask_states(self, states_of(self.mdp, states), absolute=absolute)
 
     def groups(self, groups: Groups) -> dict[str, Bounds]:
         """Importance of passing any state of a group, as `waypost.group_importance`."""
@@ -131,7 +133,7 @@ class Question:
 
     def path(self, path: Sequence[str]) -> PathImportance:
         """Importance of a path, as `waypost.path_importance`."""
-        from waypost.importance.asking import ask_path
+        from waypost.importance.numbers import ask_path
 
         return ask_path(self, path)
 
@@ -221,6 +223,25 @@ class Question:
     def always(self) -> Mask:
         """(S,) least importance 1: on every path to the target."""
         return dominators(self.graph, self.start, self.reach.target, enabled=self.enabled)
+
+    @cached_property
+    def swayed(self) -> Mask:
+        """(S,) states that some strategies in scope "optimal" pass more often than others: a choice lies before them.
+
+        End components are one place: a strategy may wander in them as it likes, and leaves them all the same.
+        """
+        inside = self.ever & ~self.reach.target
+        enabled = self.enabled & inside[self.graph.choice_state]
+        merged, place, wandering, _ = quotient(self.graph, inside=inside, enabled=enabled)
+        several = np.diff(merged.first_choice) > 1
+        behind = np.zeros(merged.n_states, bool)
+        behind[merged.indices[np.repeat(several[merged.choice_state], np.diff(merged.indptr))]] = True
+        return np.asarray(reachable(merged, behind)[place] | wandering)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """How often states are passed at most, in scope "optimal" or under one strategy."""
+        return most_passed(self.reach, self.start, enabled=self.enabled, visited=self.visited)
 
     @cached_property
     def reduced(self) -> Elimination | None:

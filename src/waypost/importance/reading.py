@@ -14,6 +14,7 @@ from waypost.importance.results import Bounds, Explanation, Kind, StateImportanc
 
 IMPORTANT = 0.5  # a lower bound from here on: most runs that succeed pass the state, whatever is done
 MARGINAL = 0.05  # an upper bound up to here: few runs that succeed pass the state, whatever is done
+DIGITS = 12  # of a score that count for its rank
 
 
 def kind_of(bounds: Bounds, *, reachable: bool = True) -> Kind:
@@ -60,7 +61,7 @@ def ranking(results: Iterable[StateImportance]) -> NDArray[np.int64]:
     Equal means keep the order asked for, so that the same explanation always reads the same.
     """
     mean = sum(result.lower.astype(float) + result.upper.astype(float) for result in results)
-    return np.argsort(-np.round(np.asarray(mean), 12), kind="stable")
+    return np.argsort(-np.round(np.asarray(mean), DIGITS), kind="stable")
 
 
 def explanation_of(question: Question, scores: Mapping[str, StateImportance], **parts: Any) -> Explanation:

@@ -243,6 +243,20 @@ class Intervals:
     states: Mapping[str, Mapping[str, tuple[Bounds, Bounds]]]  # by scope and name: of the lower and the upper bound
 
 
+@dataclass(frozen=True)
+class Top:
+    """How the most important states were told from the others."""
+
+    among: int  # states asked for
+    computed: int  # of which numbers were computed; the bounds of the others are below
+    tied: bool  # whether the last one may share its rank with others, and comes first in the model
+
+    @property
+    def left(self) -> int:
+        """States without numbers."""
+        return self.among - self.computed
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
     """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
@@ -271,6 +285,8 @@ class Explanation(ByState[dict[str, Bounds]]):
         Success after and without each state, where it was asked for.
     intervals
         Where the bounds lie when the cases are drawn again, where `waypost.uncertainty.with_resampled` added it.
+    top
+        How these states were proved to be the most important ones, where no others were asked for.
     log
         What the log tells, where the explanation is one of a log; then its states are activities.
     insight
@@ -303,6 +319,7 @@ class Explanation(ByState[dict[str, Bounds]]):
     conserving: NDArray[np.bool_] | None = None  # (C,)
     whatifs: WhatIfs | None = None
     intervals: Intervals | None = None
+    top: Top | None = None
     log: Story | None = None
     insight: Insight | None = None
 

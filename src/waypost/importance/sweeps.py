@@ -8,9 +8,11 @@ long that what floats round away could add up. Which way is taken depends on the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +29,10 @@ from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOS
 from waypost.solve.sweep import sweep
 
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 CHUNKS = 64  # that a sweep is shared out in
 TOGETHER = 6  # states of a chunk, at least
+LARGE = 1_000_000  # steps of a pass over the graph: then single states are worth a thread each, and one pass for all
 CANCELLED = 1e-5  # one minus a share: below this too few digits are left
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -67,7 +71,12 @@ def bounds_of_states(
         lower[unsure] = upper[unsure]
         run.tell(int(unsure.sum()))
         return lower, upper
-    if not question.optimal:
+    if question.optimal:
+        same = unsure & ~question.swayed[asked]  # no choice before it, and what comes after makes no difference
+        lower[same] = upper[same]
+        run.tell(int(same.sum()))
+        unsure &= ~same
+    else:
         free = unsure & question.reach.avoidable[0][asked]  # once it is seen, the target can be avoided: 0
         run.tell(int(free.sum()))
         unsure &= ~free
@@ -109,6 +118,19 @@ def _answering(given: tuple[Question, bool, bool]) -> Callable[[list[int]], list
         return [lower.tolist(), upper.tolist(), list(map(list, (refused or {}).items()))]
 
     return answer
+
+
+@contextmanager
+def in_turn(work: Callable[[int], T], jobs: list[int], workers: int) -> Iterator[Iterable[T]]:
+    """Answers in the order of the jobs, from as many threads; what has not begun when the block is left never does."""
+    if workers <= 1 or len(jobs) <= 1:
+        yield map(work, jobs)
+        return
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool.map(work, jobs)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +193,16 @@ class _Sweep:
         question, reduced = self.question, self.question.reduced
         if reduced is not None:
             return self._swept(reduced, states, kind, absolute=absolute)
+        if kind != MOST_VIA or not question.optimal or question.graph.size <= LARGE:
+            return self._side_by_side(states, kind, absolute=absolute)
+        value, rest = question.flow.most[states], ~question.flow.exact[states]
+        if rest.any():
+            value[rest] = self._side_by_side(states[rest], kind, absolute=absolute)
+        return value
+
+    def _side_by_side(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
+        """The same where many states have a choice."""
+        question = self.question
         found = side_by_side(
             question.reach, question.start, states, kind, enabled=question.enabled, visited=question.visited
         )
@@ -188,7 +220,7 @@ class _Sweep:
         return np.asarray((gain if kind == HIGHEST else loss) / (gain + loss))
 
     def _swept(self, reduced: Elimination, states: Ints, kind: int, *, absolute: bool) -> Floats:
-        """The same where few states have a choice."""
+        """The same where few have one."""
         reach = self.question.reach
         weight = reach.min.values if kind in (LOWEST, LEAST_VIA) else reach.max.values
         if kind == MOST_AROUND:  # of the best strategies: what they do not win around a state they win through it
@@ -200,15 +232,22 @@ class _Sweep:
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
         """The bound of each state by itself; NaN where it is refused."""
-        found = np.full(len(states), np.nan)
-        for i, s in enumerate(states.tolist()):
+
+        def settled(s: int) -> tuple[float, PrecisionError | None]:
             try:
-                found[i] = bound(self.question, self._only(s), side, absolute=absolute, open_=True).value
+                return bound(self.question, self._only(s), side, absolute=absolute, open_=True).value, None
             except PrecisionError as why:
-                if self.refused is None:
-                    raise
-                self.refused[s] = str(why)
-            self.tell(1)
+                return np.nan, why
+
+        found = np.full(len(states), np.nan)
+        with in_turn(settled, states.tolist(), self.workers if self.question.graph.size > LARGE else 1) as answers:
+            for i, (value, why) in enumerate(answers):
+                if why is not None:
+                    if self.refused is None:
+                        raise why
+                    self.refused[int(states[i])] = str(why)
+                found[i] = value
+                self.tell(1)
         return found
 
     def _only(self, state: int) -> Mask:

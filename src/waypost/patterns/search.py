@@ -7,18 +7,18 @@ a segment that tells more is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.model import Automaton
-from waypost.patterns.declare import PAIRED, choice, existence
+from waypost.patterns.declare import PAIRED
 from waypost.patterns.language import automaton_of
-from waypost.patterns.runs import Runs, Watched
-from waypost.patterns.tree import ANYTHING, Pattern, Step, step
+from waypost.patterns.matching import Gaps, Matching, Steps, in_a_row
+from waypost.patterns.runs import Runs
+from waypost.patterns.tree import Pattern, step
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,7 +31,6 @@ ALWAYS = 1e-9  # a share so near to 1 is 1
 MORE = 1.05  # a longer segment must tell so many times what its parts tell
 SAME = 0.9  # two segments whose occurrences correlate more than this say the same
 GENUINE = 0.5  # of the runs that fulfil a template, so many must do so because of what happens in them
-FEW = 40  # so many states are watched with dense matrices; with more, all steps are looked at with sparse ones
 BEAM = 12  # segments that are grown at a time
 LONGEST = 5  # steps of a segment
 SYMMETRIC = ("coexistence", "not_coexistence")
@@ -44,13 +43,13 @@ class Candidate:
     """A pattern over names that are numbers: what it is, and how telling."""
 
     kind: str
-    steps: tuple[int, ...]  # numbers of activities
-    gaps: tuple[bool, ...]  # whether other steps may come between; of segments only
+    steps: Steps
+    gaps: Gaps  # whether other steps may come between; of segments only
     match: tuple[float, float]  # probability of matching and success, of matching and failure
     information: float
 
     @classmethod
-    def of(cls, kind: str, steps: tuple[int, ...], gaps: tuple[bool, ...], match: Floats, search: Search) -> Candidate:
+    def of(cls, kind: str, steps: Steps, gaps: Gaps, match: Floats, search: Search) -> Candidate:
         """Rounding leaves traces of what never happens; they are no matches."""
         clean = np.where(match < ROUNDING, 0.0, match)
         return cls(kind, steps, gaps, (float(clean[0]), float(clean[1])), search.information(clean))
@@ -67,7 +66,8 @@ class Search:
         self.tried = 0
         self.best: list[Candidate] = []
         self.contrasted = bool(runs.totals[1] > 1e-12)
-        self.states = [np.flatnonzero(runs.activity == k) for k in range(len(runs.names))]
+        self.matching = Matching(runs)
+        self.states = self.matching.states
         self.met = met = self._met()
         usable = [k for k, own in enumerate(self.states) if not runs.ends[own].all()]
         self.alone = {k: self.information(met[k]) for k in usable}
@@ -156,64 +156,44 @@ class Search:
         for pair in pairs:
             for steps in (pair.steps, pair.steps[::-1]):
                 plain[steps[0], steps[1]] = max(plain[steps[0], steps[1]], pair.information)
-        for a in self.usable:
-            for b in self.usable:
-                if a == b or self.tried >= self.effort:
-                    continue
-                kinds = (*ORDERED, *SYMMETRIC) if a < b else ORDERED
-                own = np.concatenate([self.states[a], self.states[b]])
-                letter = np.repeat([0, 1], [len(self.states[a]), len(self.states[b])])
-                watched: Runs | Watched = self.runs
-                if len(own) <= FEW:
-                    watched = self.runs.watched(own)
-                else:
-                    letter = np.full(len(self.states), 2)
-                    letter[[a, b]] = 0, 1
-                self._count(len(kinds))
-                for kind in kinds:
-                    match = watched.shares(_template(kind), letter)
-                    if LEAST_SUPPORT <= match.sum() <= 1 - LEAST_SUPPORT:
-                        found = Candidate.of(kind, (a, b), (), match, self)
-                        telling = self._says_more(found) and found.information > MORE * plain[a, b]
-                        if telling and watched.shares(_genuine(kind), letter).sum() >= GENUINE * match.sum():
-                            yield found
+        asked = [(steps, kind) for steps in plain if steps[0] != steps[1] for kind in _kinds(*steps)]
+        asked = asked[: _whole(asked, self.effort - self.tried)]
+        for (steps, kind), match in zip(asked, self.matching.templates(asked), strict=True):
+            self._count(1)
+            if LEAST_SUPPORT <= match.sum() <= 1 - LEAST_SUPPORT:
+                found = Candidate.of(kind, steps, (), match, self)
+                telling = self._says_more(found) and found.information > MORE * plain[steps]
+                if telling and self.matching.genuine(steps, kind).sum() >= GENUINE * match.sum():
+                    yield found
 
     def _grown(self, beam: list[Candidate]) -> Iterator[Candidate]:
         """Longer segments, while they say more than what they were grown from."""
-        seen: set[tuple[tuple[int, ...], tuple[bool, ...]]] = set()
+        seen: set[tuple[Steps, Gaps]] = set()
         while beam and self.tried < self.effort:
-            longer = []
+            parents: dict[tuple[Steps, Gaps], Candidate] = {}
             for parent in beam:
-                for steps, gaps in self._extensions(parent):
-                    if (steps, gaps) in seen or self.tried >= self.effort:
-                        continue
-                    seen.add((steps, gaps))
-                    match = self._shares(steps, gaps)
-                    self._count(1)
-                    found = Candidate.of("segment", steps, gaps, match, self)
-                    if match.sum() >= LEAST_SUPPORT and found.information > MORE * parent.information:
-                        longer.append(found)
-                        self._offer(found)
-                        yield found
+                for extension in self._extensions(parent):
+                    if extension not in seen:
+                        parents.setdefault(extension, parent)
+            asked = list(parents)[: self.effort - self.tried]
+            seen.update(asked)
+            longer = []
+            for (steps, gaps), match in zip(asked, self.matching.segments(asked), strict=True):
+                self._count(1)
+                found = Candidate.of("segment", steps, gaps, match, self)
+                if match.sum() >= LEAST_SUPPORT and found.information > MORE * parents[steps, gaps].information:
+                    longer.append(found)
+                    self._offer(found)
+                    yield found
             beam = sorted(longer, key=_telling)[:BEAM]
 
-    def _extensions(self, parent: Candidate) -> Iterator[tuple[tuple[int, ...], tuple[bool, ...]]]:
+    def _extensions(self, parent: Candidate) -> Iterator[tuple[Steps, Gaps]]:
         if len(parent.steps) >= LONGEST:
             return
         for k in self.usable:
             for gap in (False, True):
                 yield (*parent.steps, k), (*parent.gaps, gap)
                 yield (k, *parent.steps), (gap, *parent.gaps)
-
-    def _shares(self, steps: tuple[int, ...], gaps: tuple[bool, ...]) -> Floats:
-        order = list(dict.fromkeys(steps))
-        automaton = _segment(tuple(order.index(k) for k in steps), gaps)
-        letter = np.full(len(self.states), len(order))
-        letter[order] = np.arange(len(order))
-        own = np.concatenate([self.states[k] for k in order])
-        if all(gaps) and len(own) <= FEW:
-            return self.runs.watched(own).shares(automaton, letter[self.runs.activity[own]])
-        return self.runs.shares(automaton, letter)
 
     def _says_more(self, candidate: Candidate) -> bool:
         """Whether it tells more than each of its steps alone."""
@@ -256,7 +236,7 @@ class Search:
     def pattern(self, candidate: Candidate) -> Pattern:
         """Pattern of a candidate, with the names of the model."""
         parts = [step(self.runs.names[k]) for k in candidate.steps]
-        return PAIRED[candidate.kind](*parts) if candidate.kind in PAIRED else _in_a_row(parts, candidate.gaps)
+        return PAIRED[candidate.kind](*parts) if candidate.kind in PAIRED else in_a_row(parts, candidate.gaps)
 
     def _offer(self, candidate: Candidate) -> None:
         if self.told is not None:
@@ -287,34 +267,14 @@ def _telling(candidate: Candidate) -> tuple[float, int, str, tuple[int, ...]]:
     return (-round(candidate.information, 9), len(candidate.steps), kind, candidate.steps)
 
 
-def _in_a_row(parts: list[Pattern], gaps: tuple[bool, ...]) -> Pattern:
-    found = ANYTHING + parts[0]
-    for gap, part in zip(gaps, parts[1:], strict=True):
-        found = found + ANYTHING + part if gap else found + part
-    return found + ANYTHING
+def _kinds(a: int, b: int) -> tuple[str, ...]:
+    """Templates to be tried of two activities: what is the same both ways round once."""
+    return (*ORDERED, *SYMMETRIC) if a < b else ORDERED
 
 
-def _numbered(test: Step) -> frozenset[int]:
-    return frozenset([int(str(test.name))])
-
-
-@cache
-def _template(kind: str) -> Automaton:
-    """Automaton of a template over the letters A, B, and other."""
-    return automaton_of(PAIRED[kind](step("0"), step("1")), _numbered, 3)
-
-
-@cache
-def _genuine(kind: str) -> Automaton:
-    """Automaton of the runs that fulfil a template not only because nothing it speaks of happens."""
-    a, b = step("0"), step("1")
-    happens = choice(a, b) if kind.startswith("not_") else _in_a_row([a, b], (True,))
-    if kind in ("responded_existence", "coexistence"):
-        happens = existence(a) & existence(b)
-    return automaton_of(PAIRED[kind](a, b) & happens, _numbered, 3)
-
-
-@cache
-def _segment(steps: tuple[int, ...], gaps: tuple[bool, ...]) -> Automaton:
-    """Automaton of a segment over its steps, by number, and other."""
-    return automaton_of(_in_a_row([step(str(k)) for k in steps], gaps), _numbered, max(steps) + 2)
+def _whole(asked: Sequence[tuple[Steps, str]], most: int) -> int:
+    """How many templates to try: at most so many, but all of the last pair that is begun."""
+    end = max(0, most)
+    while 0 < end < len(asked) and asked[end][0] == asked[end - 1][0]:
+        end += 1
+    return min(end, len(asked))

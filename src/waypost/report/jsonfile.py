@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -64,6 +65,7 @@ def _document(explanation: Explanation) -> dict[str, Any]:
         ],
         **_groups(explanation),
         **_follows(explanation),
+        **({} if explanation.top is None else {"top": asdict(explanation.top)}),
     }
 
 

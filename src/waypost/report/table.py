@@ -18,7 +18,7 @@ from waypost.report.findings import findings
 from waypost.report.names import labels_by_state
 from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
-from waypost.report.wording import SCOPE_TITLES, cell, count, printable, span
+from waypost.report.wording import SCOPE_TITLES, cell, count, printable, proof, span
 
 NAME = 28  # characters of the longest word that a column of names keeps whole before the numbers beside it are broken
 WORD = 14  # characters up to which a word stays whole
@@ -45,7 +45,7 @@ def print_table(explanation: Explanation, *, top: int, console: Console | None =
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
         _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
-    for sentence in (*refusals(explanation), *whatif_words(explanation)):
+    for sentence in (*proof(explanation), *refusals(explanation), *whatif_words(explanation)):
         console.print(Text(sentence))
 
 

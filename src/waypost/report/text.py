@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
 from waypost.report.names import addition, captions, group_by_label
-from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, share, span
+from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, proof, share, span
 
 _WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
 
@@ -88,7 +88,7 @@ def summarise(explanation: Explanation, top: int = 5) -> Summary:
     best = _best_strategies(explanation, entries, target, top)
     return Summary(
         title=f"Which steps matter for reaching {target}?",
-        lead=_lead(explanation, target),
+        lead=" ".join([_lead(explanation, target), *proof(explanation)]),
         scopes=tuple(SCOPE_TITLES[scope] for scope in explanation.scopes),
         sections=(*sections, *([best] if best else [])),
         reading=_how_to_read(

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable
 from fractions import Fraction
 
-from waypost.importance.results import Bounds, Number
+from waypost.importance.results import Bounds, Explanation, Number
 
 SCOPE_TITLES = {
     "all": "any strategy",
@@ -123,3 +123,22 @@ _JOINERS = {"\u200c", "\u200d"}  # part of ordinary words and emoji
 
 def _spelt(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def proof(explanation: Explanation) -> list[str]:
+    """Sentences on how the states of an explanation were told to be the most important ones, where they were.
+
+    >>> from waypost.cases import loan
+    >>> from waypost.importance import explain
+    >>> proof(explain(loan(), target="Granted", scope="optimal", top=3))
+    ['These 3 are proved to be the most important of 10 states: 10 were computed.']
+    """
+    top = explanation.top
+    if top is None or top.among <= len(explanation.asked):
+        return []
+    most = f"These {len(explanation.asked):,} are proved to be the most important of {top.among:,} states"
+    others = f", and no bound of the other {top.left:,} is above" if top.left else ""
+    said = [f"{most}: {top.computed:,} were computed{others}."]
+    if top.tied:
+        said.append("Others may be as important as the last of them; equal ones come in the order of the model.")
+    return said

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import coo_array, csc_array, diags_array
 from scipy.sparse.linalg import splu
 
-from waypost.graph import Graph, Ints, Mask, strong_components
+from waypost.graph import Components, Graph, Ints, Mask, strong_components
 from waypost.graph.compiled import kernel
 
 MOST_UPDATES = 20_000_000  # more than that, and one strategy after the other is better
@@ -44,27 +44,42 @@ OUTSIDE = np.iinfo(np.int64).max
 def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
     """Pattern of the `enabled` choices of the states `inside`; None where it is too large."""
     parts = strong_components(graph, enabled=enabled & inside[graph.choice_state])
-    source = np.repeat(graph.choice_state, np.diff(graph.indptr))
-    used = np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr)) & inside[graph.indices]
-    used &= (parts.component[source] == parts.component[graph.indices]) & (source != graph.indices)
-    place, order = _order(source[used], graph.indices[used], parts.component, inside)
+    source, used = within_components(graph, parts, inside=inside, enabled=enabled)
+    place, order, pointer, later = filled_in(source[used], graph.indices[used], parts.component, inside)
     m = len(order)
-    rows = np.minimum(place[source[used]], place[graph.indices[used]])
-    columns = np.maximum(place[source[used]], place[graph.indices[used]])
-    first = csc_array(coo_array((np.ones(len(rows)), (columns, rows)), shape=(m, m)))
-    first.sum_duplicates()
-    pointer, later = _filled.sized(20 * (m + len(rows)))(first.indptr.astype(np.int64), first.indices.astype(np.int64))
     degrees = np.diff(pointer)
     if (degrees * (degrees - 1)).sum() > 2 * MOST_UPDATES:
         return None
     update = _updates.sized(float((degrees**2).sum()))(pointer, later)
     slot = np.full(len(graph.indices), OUTSIDE)
-    slot[used] = _slots.sized(20 * len(rows))(place[source[used]], place[graph.indices[used]], pointer, later)
+    slot[used] = _slots.sized(20 * used.sum())(place[source[used]], place[graph.indices[used]], pointer, later)
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
     walk = order[np.lexsort((order, parts.component[order]))]
     before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
     earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
     return Pattern(order, walk, np.append(starts, m), pointer, later, before, earlier, update, slot, inside, place)
+
+
+def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:
+    """(E,) where each arrow comes from, and (E,) which ones stay in their component and lead on there."""
+    source = np.repeat(graph.choice_state, np.diff(graph.indptr))
+    used = np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr)) & inside[graph.indices]
+    used &= (parts.component[source] == parts.component[graph.indices]) & (source != graph.indices)
+    return source, used
+
+
+def filled_in(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints, Ints, Ints]:
+    """(S,) place of each state, (m,) states by place, and who is next to whom when it is cut out: pointer and places.
+
+    Takes the arrows within components.
+    """
+    place, order = _order(sources, ends, component, inside)
+    m = len(order)
+    rows, columns = np.minimum(place[sources], place[ends]), np.maximum(place[sources], place[ends])
+    first = csc_array(coo_array((np.ones(len(rows)), (columns, rows)), shape=(m, m)))
+    first.sum_duplicates()
+    pointer, later = _filled.sized(20 * (m + len(rows)))(first.indptr.astype(np.int64), first.indices.astype(np.int64))
+    return place, order, pointer, later
 
 
 def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.graph import Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
+from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits
@@ -156,18 +156,20 @@ class Reach:
     def _decided(self, keeps: Mask, tied: Mask) -> Mask:
         """(C,) which of the `tied` choices are as good as the best; only those that `keep` matter for that."""
         graph = self.arena.graph
+        like = self._alike(keeps)
         owners = np.zeros(graph.n_states, bool)
         owners[graph.choice_state[tied]] = True
+        unsure = tied & ~keeping_alike(graph, like)
+        differing = unsure.copy()
         if self.arena.mdp is not None:
-            twins = twin_choices(self.arena.mdp, np.flatnonzero(tied), self._alike(keeps))
-            classes = np.bincount(graph.choice_state[tied & ~twins], minlength=graph.n_states)
-            if not (classes[owners] > 1).any():  # they do not differ at all
-                return tied
-            owners &= classes > 1
+            differing[unsure] = ~twin_choices(self.arena.mdp, np.flatnonzero(unsure), like)[unsure]
+        owners &= np.bincount(graph.choice_state[differing], minlength=graph.n_states) > 1
+        if not owners.any():  # they do not differ at all
+            return tied
         needed = reachable(graph, owners, enabled=keeps)
         finer = self.arena.careful(keeps & needed[graph.choice_state])
         best = self._best_in_digits(finer, keeps, needed)
-        rows = tied & owners[graph.choice_state]
+        rows = unsure & owners[graph.choice_state]
         return np.where(rows, self._keeping(best, finer, rows), tied)
 
     def _alike(self, keeps: Mask) -> Ints:
@@ -222,6 +224,15 @@ class Reach:
 
 
 CLEARLY = 1e-9  # relative: a choice that keeps less is worse
+
+
+def keeping_alike(graph: Graph, like: Ints) -> Mask:
+    """(C,) choices that only lead to what is alike their state: they keep its value, whatever it is.
+
+    Waiting in a place, or going around in circles, loses nothing: ``sum_y P(c, y) v(y) = v(x)`` where ``v(y) = v(x)``.
+    """
+    same = like[graph.indices] == np.repeat(like[graph.choice_state], np.diff(graph.indptr))
+    return np.logical_and.reduceat(same, graph.indptr[:-1])
 
 
 def twin_choices(mdp: MDP, choices: Ints, like: Ints) -> Mask:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from waypost.logs import Log
 from waypost.logs.contrast import Contrasts, contrast
-from waypost.logs.log import EventLog
 from waypost.uncertainty.shares import LEVEL, Floats, drawn_shares, measured_shares
 
 DRAWS = 1000
@@ -100,9 +100,10 @@ class Comparison:
         }
 
 
-def compare_logs(before: EventLog, after: EventLog, *, seed: int = 1, draws: int = DRAWS) -> Comparison:
+def compare_logs(before: Log, after: Log, *, seed: int = 1, draws: int = DRAWS) -> Comparison:
     """Compare two logs whose outcomes are set.
 
+    >>> from waypost.logs import EventLog
     >>> from waypost.logs.steps.outcome import set_outcome
     >>> one = EventLog.from_sequences([["ask", "pay"]] * 50 + [["ask", "call", "go"]] * 50)
     >>> two = EventLog.from_sequences([["ask", "pay"]] * 80 + [["ask", "go"]] * 20)

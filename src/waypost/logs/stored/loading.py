@@ -29,10 +29,16 @@ def parquet_log(path: Path, mapping: Mapping[str, str | None]) -> StoredLog:
 
 
 def csv_log(path: Path, delimiter: str, mapping: Mapping[str, str | None]) -> StoredLog:
-    """Log of a CSV file in UTF-8 with ISO 8601 times, read once into DuckDB."""
+    """Log of a CSV file in UTF-8 with ISO 8601 times, read once into DuckDB, and its times with it."""
     engine = duckdb()
     options = f"all_varchar=true, header=true, delim={literal(delimiter)}, quote='\"', escape='\"', nullstr=''"
-    engine.raw(f"CREATE TABLE events AS SELECT * FROM read_csv({literal(str(path))}, {options})")
+    file = f"read_csv({literal(str(path))}, {options})"
+    chosen = chosen_columns(tuple(engine.view(f"SELECT * FROM {file}").columns), mapping, path.name)
+    typed = ""
+    if TIME in chosen:
+        time = engine.quoted(chosen[TIME])
+        typed = f" REPLACE (CAST({time} AS TIMESTAMPTZ) AS {time})"
+    engine.raw(f"CREATE TABLE events AS SELECT *{typed} FROM {file}")
     return load(engine, "events", mapping, path.name)
 
 
