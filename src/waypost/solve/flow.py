@@ -208,7 +208,7 @@ def _visits(  # type: ignore[no-untyped-def]
                 filled += 1
         chain.pointer[i + 1] = filled
     factors = blank(pattern, visits)
-    if not eliminate(pattern, chain, leaving, factors):
+    if not eliminate(0, n, pattern, chain, leaving, factors):
         return False
     substitute_left(pattern, factors, visits)
     diagonal = _diagonal(pattern, factors)
