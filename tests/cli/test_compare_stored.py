@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from waypost.cli import cli, compare
+from waypost.cli import cli
 
 CASES = {
     "early": [("ask", "help", "pay")] * 30 + [("ask", "pay")] * 20 + [("ask", "go")] * 50,
@@ -42,7 +42,7 @@ def told(*words: str) -> dict:
 def test_two_tables_are_compared_as_two_files_are(places, monkeypatch):
     files, tables = zip(*places.values(), strict=True)
     right = told(*files)
-    monkeypatch.delattr(compare, "log_in_memory")
+    monkeypatch.delattr(source, "read_log")
     assert told(*tables) == right
     assert right["success"]["after"] == 0.7
 
@@ -51,5 +51,5 @@ def test_two_segments_of_a_table_are_those_of_a_file(places, monkeypatch):
     file, table = places["late"]
     right = told(file, "--segment", "case:channel")
     assert right["before_cases"] > right["after_cases"]
-    monkeypatch.delattr(compare, "log_in_memory")
+    monkeypatch.delattr(source, "read_log")
     assert told(table, "--segment", "case:channel") == right

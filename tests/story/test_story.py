@@ -90,7 +90,7 @@ def test_bounds_are_there_where_somebody_chooses_and_are_those_of_the_union(run,
 
 def test_without_an_actor_map_no_strategy_is_looked_for(monkeypatch):
     """Observed first: a chain has one number per activity, and the engine is not asked."""
-    monkeypatch.setattr("waypost.story.explaining.Question.of", lambda *_, **__: pytest.fail("a strategy was sought"))
+    monkeypatch.setattr("waypost.story.chosen.Question.of", lambda *_, **__: pytest.fail("a strategy was sought"))
     found = explain_log(helped(), positive="pay")
     assert found["help"] == {"observed": (0.75, 0.75), "contrast": (400 / 1200, 400 / 1200)}
     assert found.log.scopes == ()
