@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from waypost.cli import cli
+from waypost.cli import cli, source
 
 CASES = {
     "early": [("ask", "help", "pay")] * 30 + [("ask", "pay")] * 20 + [("ask", "go")] * 50,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import log, sqrt
 
 from waypost.errors import LogError
@@ -64,8 +64,8 @@ def _run(root: Node, eps: float, progress: Progress | None) -> list[Node]:
     waiting = {node.rank: node for node in root.children.values()}  # nodes below a state, not yet looked at
     heap = sorted(waiting)
 
-    def open_below(state: Node) -> None:
-        for node in state.children.values():
+    def open_all(nodes: Iterable[Node]) -> None:
+        for node in nodes:
             if node.rank not in settled and node.rank not in waiting:
                 waiting[node.rank] = node
                 heapq.heappush(heap, node.rank)
@@ -78,25 +78,22 @@ def _run(root: Node, eps: float, progress: Progress | None) -> list[Node]:
             insort(red, node)
             insort(same, node)
             settled.add(node.rank)
-            open_below(node)
+            open_all(node.children.values())
         else:
-            for changed in _merge(state, node, settled):
-                open_below(changed)
+            open_all(_merge(state, node, settled))
         if progress is not None:
             progress(len(red), len(heap))
     return red
 
 
 def _merge(state: Node, node: Node, settled: set[int]) -> list[Node]:
-    """Merge `node` into `state`, and return the states whose successors have changed."""
+    """Merge `node` into `state`, and return what has come below a state by that."""
     if node.parent is not None and node.step is not None:
         node.parent.children[node.step] = state
-    changed = []
+    below = []
     stack = [(state, node, iter(node.children.items()))]  # depth first: of two nodes folded together the first stays
     while stack:
         into, folded, steps = stack[-1]
-        if into.rank in settled:
-            changed.append(into)
         for step, child in steps:
             if step in into.children:
                 into.seen[step] += folded.seen[step]
@@ -105,9 +102,11 @@ def _merge(state: Node, node: Node, settled: set[int]) -> list[Node]:
             into.children[step] = child
             into.seen[step] = folded.seen[step]
             child.parent = into
+            if into.rank in settled:
+                below.append(child)
         else:
             stack.pop()
-    return changed
+    return below
 
 
 def _test(eps: float) -> Callable[[Node, Node], bool]:
