@@ -25,7 +25,7 @@ from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
 from waypost.solve.elimination import Elimination
 from waypost.solve.lanes import side_by_side
-from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_AROUND, MOST_VIA
+from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.sweep import sweep
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ T = TypeVar("T")
 CHUNKS = 64  # that a sweep is shared out in
 TOGETHER = 6  # states of a chunk, at least
 LARGE = 1_000_000  # steps of a pass over the graph: then single states are worth a thread each, and one pass for all
-CANCELLED = 1e-5  # one minus a share: below this too few digits are left
+NOTHING = 1e-9  # the share of the best that rounding may hide
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
 
@@ -152,10 +152,9 @@ class _Sweep:
 
     def lowest(self, states: Ints) -> Floats:
         """Least importance."""
-        kind = MOST_AROUND if self.question.optimal else LOWEST
         zero = self._told(facts.only_one_way(self.question, states, through=False))
         value = np.zeros(len(states))
-        value[~zero] = self._numbers(states[~zero], kind, "lower")
+        value[~zero] = self._numbers(states[~zero], LOWEST, "lower")
         return value
 
     def absolute(self, states: Ints) -> tuple[Floats, Floats]:
@@ -203,8 +202,9 @@ class _Sweep:
     def _side_by_side(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The same where many states have a choice."""
         question = self.question
+        best = question.optimal
         found = side_by_side(
-            question.reach, question.start, states, kind, enabled=question.enabled, visited=question.visited
+            question.reach, question.start, states, kind, enabled=question.enabled, visited=question.visited, best=best
         )
         if found is None:
             return np.full(len(states), np.nan)
@@ -214,17 +214,15 @@ class _Sweep:
             return np.where(certain, gain if kind == MOST_VIA else loss, np.nan)
         if kind == MOST_VIA:
             return np.asarray(gain / question.best)
-        if kind == MOST_AROUND:
-            value = 1 - gain / question.best
-            return np.where(value < CANCELLED, np.nan, value)
+        if best:  # nothing is lost on the way
+            gain = np.where(abs(gain + loss - question.best) <= NOTHING * question.best, gain, np.nan)
         return np.asarray((gain if kind == HIGHEST else loss) / (gain + loss))
 
     def _swept(self, reduced: Elimination, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The same where few have one."""
         reach = self.question.reach
-        weight = reach.min.values if kind in (LOWEST, LEAST_VIA) else reach.max.values
-        if kind == MOST_AROUND:  # of the best strategies: what they do not win around a state they win through it
-            kind = LOWEST
+        least = kind in (LOWEST, LEAST_VIA) and not self.question.optimal
+        weight = reach.min.values if least else reach.max.values
         stopping = not self.question.optimal
         met, certain = sweep(reach, reduced, states, weight, kind, stopping=stopping, workers=self.workers)
         via = np.where(certain, weight[states] * met[:, 0], np.nan)

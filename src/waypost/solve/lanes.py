@@ -58,7 +58,7 @@ class Course(NamedTuple):
 
 
 def side_by_side(
-    reach: Reach, start: int, states: Ints, kind: int, *, enabled: Mask, visited: Mask
+    reach: Reach, start: int, states: Ints, kind: int, *, enabled: Mask, visited: Mask, best: bool
 ) -> tuple[Floats, Mask] | None:
     """(n, 2) gain and loss from the start under the strategy optimal for each state; None where that is too much.
 
@@ -67,10 +67,11 @@ def side_by_side(
         HIGHEST      gain vmax(s) at s, loss vmin(x)       the greatest gain / (gain + loss)
         LOWEST       gain vmax(x), loss vmin(s) at s       the same
         MOST_VIA     gain vmax(s) at s                     the greatest gain
-        MOST_AROUND  gain vmax(x)                          the greatest gain
         LEAST_VIA    loss vmin(s) at s                     the least loss
 
-    No state is the start. With them comes (n,) whether that is certainly the optimal strategy; no other may be used.
+    Of the `best` strategies a state is worth vmax whatever they do, and they never idle: then vmin is vmax, and nobody
+    stops. No state is the start. With them comes (n,) whether that is certainly the optimal strategy; no other may be
+    used.
     """
     graph = reach.arena.graph
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
@@ -84,7 +85,8 @@ def side_by_side(
     course = Course(
         _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
         *graph.backward, graph.choice_state, _own(enabled), wandering, leader, _own(reach.max.values),
-        _own(reach.min.values), _own(reach.avoidable[0]), _own(reach.max.choice), start, kind,
+        _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best), _own(reach.max.choice),
+        start, kind,
     )  # fmt: skip
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
@@ -227,7 +229,7 @@ def _begin(  # type: ignore[no-untyped-def]
             else:
                 choice[x, w] = course.base[x]
             known[x, w] = choice[x, w]
-            may_stop[x, w] = inside[x] or kind in (2, 3)  # MOST_VIA, MOST_AROUND
+            may_stop[x, w] = inside[x] or kind == 2  # MOST_VIA
             continue
         choice[x, w] = -2
         gain[x, w] = 0.0
@@ -239,9 +241,9 @@ def _begin(  # type: ignore[no-untyped-def]
                 loss[x, w] = course.least[x]
         elif kind == 0:
             loss[x, w] = course.least[x]
-        elif kind in (1, 3):
+        elif kind == 1:
             gain[x, w] = course.most[x]
-    if not inside[s] or kind in (2, 3):
+    if not inside[s] or kind == 2:
         return
     inside[s] = False  # nobody may stop who needs s for it
     trail[0] = s
@@ -276,7 +278,7 @@ def _compare(w, course, gain, loss, weights, best):  # type: ignore[no-untyped-d
     """Whether a lane's ratio rose; if so, take it for the next guess. Other kinds just record."""
     up = gain[course.start, w]
     down = loss[course.start, w]
-    if course.kind >= 2:
+    if course.kind in (2, 4):
         best[0, w] = up
         best[1, w] = down
         return False

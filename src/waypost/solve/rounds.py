@@ -115,7 +115,7 @@ def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back
                 else:
                     back[-1 - k, w] += p
     total = np.empty(width)
-    columns = 2 if course.kind in (2, 3) else 3  # nobody loses in MOST_VIA and MOST_AROUND
+    columns = 2 if course.kind == 2 else 3  # nobody loses in MOST_VIA
     for i in range(low, high):
         first = pattern.after[i]
         last = pattern.after[i + 1]
@@ -189,7 +189,7 @@ def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, s
     width = 8
     best, stake, more, less = scratch[0], scratch[1], scratch[2], scratch[3]
     found = False
-    loses = course.kind not in (2, 3)
+    loses = course.kind != 2
     for w in range(width):
         c = choice[x, w]
         if switched[w] and c >= 0:  # its successors may have risen

@@ -25,8 +25,6 @@ def vouched(w, course, pattern, gain, loss, choice, may_stop, weights) -> int:  
     stake = weights[0, w] * earned.gain + weights[1, w] * earned.loss
     start = course.start
     least = stake[start]
-    if course.kind == 3:  # MOST_AROUND: what is missing counts
-        least = min(least, course.most[start] - earned.gain[start])
     stake[earned.choice != -2] = 0.0
     known = nothing_known(weights[0, w] * earned.gain - weights[1, w] * earned.loss, stake)
     found = known.worth[start]
