@@ -65,7 +65,7 @@ class Kernel:
         found, new = set[Kernel](), {self}
         while new:
             found |= new
-            called = {k.plain.__globals__.get(name) for k in new for name in k.plain.__code__.co_names}
+            called = (k.plain.__globals__.get(name) for k in new for name in k.plain.__code__.co_names)
             new = {k for k in called if isinstance(k, Kernel)} - found
         return found
 
