@@ -137,12 +137,12 @@ def dumps(mdp: MDP) -> str:
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for s, name in enumerate(names):
         states[name] = {}
-        if mdp.is_final[s] and mdp.actions[mdp.first_choice[s]] == FINAL:
-            continue
+        final = mdp.is_final[s] and mdp.actions[mdp.first_choice[s]] == FINAL
         for c in mdp.choices(s):
             row = range(indptr[c], indptr[c + 1])
-            states[name][mdp.actions[c]] = {names[indices[e]]: values[e] for e in row}
-            if mdp.counts is not None:
+            if not final:
+                states[name][mdp.actions[c]] = {names[indices[e]]: values[e] for e in row}
+            if mdp.counts is not None and not (final and mdp.counts[row[0]] == 0):
                 seen = {names[indices[e]]: int(mdp.counts[e]) for e in row}
                 counts.setdefault(name, {})[mdp.actions[c]] = seen
     labels = {label: [names[s] for s in np.flatnonzero(holds)] for label, holds in mdp.labels.items()}
