@@ -175,7 +175,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
                 if not better and not switched[w]:
                     found[at[w], 0] = best[0, w]
                     found[at[w], 1] = best[1, w]
-                    verdict = vouched(w, course, pattern, gain, loss, choice, may_stop, weights)
+                    verdict = vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows)
                     certain[at[w]] = verdict == SURE
                     due[w] = verdict != SWITCHED or rounds[w] >= _ROUNDS
                 elif rounds[w] == _ROUNDS:

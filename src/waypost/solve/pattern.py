@@ -32,6 +32,7 @@ class Pattern(NamedTuple):
     later: Ints  # (nnz,) places that are cut out later, sorted
     before: Ints  # (m + 1,) and the same the other way round, as in `gth.Pattern`
     earlier: Ints  # (nnz,) places that were cut out earlier, sorted
+    mirror: Ints  # (nnz,) the entry of `later` that each of `earlier` is
     update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
     slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
     inside: Mask  # (S,) states in the pattern
@@ -56,8 +57,10 @@ def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
     walk = order[np.lexsort((order, parts.component[order]))]
     before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
-    earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
-    return Pattern(order, walk, np.append(starts, m), pointer, later, before, earlier, update, slot, inside, place)
+    mirror = np.argsort(later, kind="stable")
+    earlier = np.repeat(np.arange(m), degrees)[mirror]
+    blocks = np.append(starts, m)
+    return Pattern(order, walk, blocks, pointer, later, before, earlier, mirror, update, slot, inside, place)
 
 
 def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:

@@ -50,12 +50,17 @@ class Known(NamedTuple):
     moved: NDArray[Any]  # (S,) what that is the balance of
     strain: NDArray[Any]  # (S,) in units of rounding
     leader: Ints  # (S,) the state that stands for its end component, where that is known
+    asking: Ints  # (S,) choices that ask for most strain
+    columns: NDArray[Any]  # (S, 2) by place: room to solve in
 
 
 @kernel
 def nothing_known(worth, stake) -> Known:  # type: ignore[no-untyped-def]
     """Nothing but what terminal states are worth, and have at stake."""
-    return Known(worth, np.zeros(len(worth)), np.zeros(len(worth)), 4.0 * stake, np.arange(len(worth)))
+    n = len(worth)
+    return Known(
+        worth, np.zeros(n), np.zeros(n), 4.0 * stake, np.arange(n), np.empty(n, np.int64), np.zeros((n, 2))
+    )  # fmt: skip
 
 
 @kernel
@@ -63,44 +68,40 @@ def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> 
     """Find worth and strain of a component, given those of its successors; infinite where there is no telling.
 
     It is ``order[low:high]``, and `place` of a state its place there, or something else. Elsewhere, and where the
-    choice is below -1, everything is known. False if there is a better strategy, to which it is then switched.
+    choice is below -1, everything is known. `factors` are those of the strategy. False if there is a better one, to
+    which it is then switched.
     """
     block = order[low:high]
     begin(block, rewards, earned, known)
-    columns = np.zeros((len(order), 2))
-    asking = earned.choice.copy()
+    columns, asking = known.columns, known.asking
     for i in range(low, high):
         columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known)
-    bounded = _lay(low, high, order, pattern, place, rewards, asking, factors)
-    if bounded:
-        substitute(low, high, pattern, factors, columns)
-        for i in range(low, high):
-            if asking[order[i]] >= 0:
-                known.fix[order[i]] = columns[i, 0]
-                known.moved[order[i]] = columns[i, 1]
-        if _improve(block, rewards, earned, known):
-            return False
-        _agree(block, known)
-    columns = columns[:, :1].copy()
-    more = bounded
+    substitute(low, high, pattern, factors, columns)
+    for i in range(low, high):
+        if asking[order[i]] >= 0:
+            known.fix[order[i]] = columns[i, 0]
+            known.moved[order[i]] = columns[i, 1]
+    if _improve(block, rewards, earned, known):
+        return False
+    _agree(block, known)
+    more = True
     for k in range(_ROUNDS):
-        if not more:
-            break
         if k > 0 and not _lay(low, high, order, pattern, place, rewards, asking, factors):
             break
-        for i in range(low, high):
-            columns[i, 0] = _own(low, high, order[i], place, rewards, earned, asking, known)
-        substitute(low, high, pattern, factors, columns)
-        for i in range(low, high):
-            x = order[i]
-            if earned.choice[x] >= -1:
-                known.strain[known.leader[x]] = max(known.strain[known.leader[x]], columns[i, 0])
+        for _ in range(2):  # the second time with what rounding hides of strains
+            for i in range(low, high):
+                columns[i, 0] = _own(low, high, order[i], place, rewards, earned, asking, known)
+            substitute(low, high, pattern, factors, columns[:, :1])
+            for i in range(low, high):
+                me = known.leader[order[i]]
+                if earned.choice[order[i]] >= -1:
+                    known.strain[me] = max(known.strain[me], columns[i, 0])
         more = _ask(block, rewards, earned, asking, known)
-        if _hopeless(block, known):
+        if not more or _hopeless(block, known):
             break
     for x in block:
         if earned.choice[x] >= -1:
-            known.strain[x] = known.strain[known.leader[x]] if bounded and not more else np.inf
+            known.strain[x] = np.inf if more else known.strain[known.leader[x]]
     return True
 
 
@@ -172,6 +173,7 @@ def relax_strain(block, rewards, earned, known, patience) -> None:  # type: igno
 def begin(block, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
     """Forget what was known of a component but what its states were found to be worth."""
     for x in block:
+        known.asking[x] = earned.choice[x]
         if earned.choice[x] >= -1:
             known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
             known.fix[x] = 0.0

@@ -14,8 +14,11 @@ UNSURE, SURE, SWITCHED = range(3)
 
 
 @kernel
-def vouched(w, course, pattern, gain, loss, choice, may_stop, weights) -> int:  # type: ignore[no-untyped-def]
-    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED."""
+def vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows) -> int:  # type: ignore[no-untyped-def]
+    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED.
+
+    `ahead`, `back` and `rows` are the factors of its last round (`rounds.evaluate`).
+    """
     earned = Payoff(gain[:, w].copy(), loss[:, w].copy(), choice[:, w].copy())
     stops = may_stop[:, w].copy()
     rewards = Rewards(
@@ -31,6 +34,11 @@ def vouched(w, course, pattern, gain, loss, choice, may_stop, weights) -> int:  
     if course.wandering.any():
         _lead(course, earned.choice, known.leader)
     factors = blank(pattern, course.data)
+    for a in range(len(pattern.later)):
+        factors.onward[a] = ahead[a, w]
+        factors.passed[a] = back[pattern.mirror[a], w]
+    for i in range(len(pattern.order)):
+        factors.pivot[i] = 1.0 / rows[i, 3, w] if rows[i, 3, w] > 0.0 else 1.0
     for k in range(len(pattern.blocks) - 1):
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
