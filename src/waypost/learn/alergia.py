@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from waypost.errors import LogError
 from waypost.learn.folding import STATE, folded, settle
-from waypost.learn.hoeffding import data_of, width
+from waypost.learn.hoeffding import data_of, roomier, width
 from waypost.learn.tree import PrefixTree, Step, prefix_tree, weighted
 from waypost.logs.traces import Trace
 
 Progress = Callable[[int, int], None]  # states found, nodes that wait
 
 NO_MERGING = 0.0
-AT_ONCE = 2_000  # open nodes looked at between two signs of life
+AT_ONCE = 2_000  # pairs compared and edges folded between two signs of life
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,8 @@ def states_of(tree: PrefixTree, eps: float, progress: Progress | None = None) ->
         return States(tree.outputs(), tree.steps, first, tree.step[1:], every, tree.seen[1:])
     merging, data = folded(tree), data_of(tree)
     while merging.sizes[0]:
-        settle.sized(100.0 * min(AT_ONCE, int(merging.sizes[0])))(merging, data, width(eps), AT_ONCE)
+        settle.sized(20.0 * min(AT_ONCE, len(tree)))(merging, data, width(eps), AT_ONCE)
+        data = roomier(data)
         if progress is not None:
             progress(int(merging.sizes[1]), int(merging.sizes[0]))
     is_state = merging.status == STATE

@@ -35,7 +35,7 @@ class Folded(NamedTuple):
     first_state: Any  # (outputs,) the state with that output that comes first in the tree
     next_state: Any  # (nodes,) the state with the same output that comes after
     heap: Any  # open nodes
-    sizes: Any  # how many open nodes, how many states
+    sizes: Any  # how many open nodes, how many states, how many edges were folded
 
 
 def folded(tree: PrefixTree) -> Folded:
@@ -61,7 +61,7 @@ def folded(tree: PrefixTree) -> Folded:
         np.full(len(names), NOTHING, np.int32),
         np.full(nodes, NOTHING, np.int32),
         np.zeros(nodes, np.int32),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
     )
     _prepare.sized(10.0 * nodes)(start)
     return start
@@ -187,6 +187,7 @@ def merge(f: Any, state: Any, node: Any) -> None:
             top -= 1
             continue
         stack[top, 1] = f.follow[edge]
+        f.sizes[2] += 1
         known = _edge(f, into, f.step[edge])
         if known == NOTHING:
             _move(f, edge, into)
@@ -202,10 +203,12 @@ def merge(f: Any, state: Any, node: Any) -> None:
 
 @kernel
 def settle(f: Any, data: Any, width: Any, most: Any) -> None:
-    """Look at so many open nodes: each is merged into the first state that fits, or is a state itself."""
-    for _ in range(most):
-        if f.sizes[0] == 0:
-            return
+    """Look at open nodes: each is merged into the first state that fits, or is a state itself.
+
+    Stop where nothing is open, or after about `most` pairs compared and edges folded.
+    """
+    until = data.tally[0] + f.sizes[2] + most
+    while f.sizes[0] > 0 and data.tally[0] + f.sizes[2] < until:
         node = _next_open(f)
         state = f.first_state[f.output[node]]
         while state != NOTHING and not fits(data, np.int64(state), np.int64(node), width):

@@ -13,27 +13,35 @@ import numpy as np
 from waypost.graph.compiled import kernel
 from waypost.learn.tree import PrefixTree
 
-FEWEST, MOST = 1 << 10, 1 << 20  # pairs of nodes that are remembered
+FEWEST, MOST = 1 << 12, 1 << 22  # places for pairs of nodes that are remembered
 
 
 class Data(NamedTuple):
-    """What the test reads, and the pairs of nodes that it remembers as different: some, as a cache does."""
+    """What the test reads, and the pairs of nodes that it remembers as different: a cache, each pair in its place."""
 
     first_child: Any  # (nodes + 1,)
     step: Any  # (nodes,)
     given: Any  # (steps,) number of the input
     seen: Any  # (nodes,)
     refuted: Any  # a power of two of numbers, each that of a pair
+    tally: Any  # how many pairs were looked at, how many were remembered
 
 
 def data_of(tree: PrefixTree) -> Data:
     """Arrays of the tree for the test."""
     inputs = {name: k for k, name in enumerate(dict.fromkeys(given for given, _ in tree.steps))}
     given = np.array([inputs[name] for name, _ in tree.steps], np.int32)
-    size = FEWEST
-    while size < min(len(tree), MOST):
-        size *= 2
-    return Data(tree.first_child, tree.step, given, tree.seen, np.full(size, -1, np.int64))
+    return Data(tree.first_child, tree.step, given, tree.seen, np.full(FEWEST, -1, np.int64), np.zeros(2, np.int64))
+
+
+def roomier(data: Data) -> Data:
+    """The same with more places, where half of them are taken."""
+    if 2 * data.tally[1] < len(data.refuted) or len(data.refuted) >= MOST:
+        return data
+    wider = data._replace(refuted=np.full(4 * len(data.refuted), -1, np.int64))
+    known = data.refuted[data.refuted >= 0]
+    wider.refuted[_place(wider, known)] = known
+    return wider
 
 
 def width(eps: float) -> float:
@@ -91,7 +99,8 @@ def _differ(data: Any, one: Any, other: Any, width: Any) -> Any:
 @kernel
 def _place(data: Any, pair: Any) -> Any:
     """Where a pair is remembered."""
-    return (pair ^ (pair >> 21)) & (len(data.refuted) - 1)
+    mixed = (pair & 0x3FFFFFFF) * 1000003 + (pair >> 30) * 7919  # below 2**63 for any tree that memory holds
+    return (mixed ^ (mixed >> 19)) & (len(data.refuted) - 1)
 
 
 @kernel
@@ -105,11 +114,13 @@ def fits(data: Any, one: Any, other: Any, width: Any) -> Any:
     while top >= 0:
         if pair >= 0:  # a pair not yet looked at
             here, there = pair // nodes, pair % nodes
+            data.tally[0] += 1
             differ = data.refuted[_place(data, pair)] == pair or _differ(data, here, there, width)
             pairs[top] = pair
             if differ:
                 for k in range(top + 1):
                     data.refuted[_place(data, pairs[k])] = pairs[k]
+                data.tally[1] += top + 1
                 return False
             places[top, 0], places[top, 1] = data.first_child[here], data.first_child[there]
         pair = np.int64(-1)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -62,13 +62,14 @@ def weighted(traces: Iterable[Trace]) -> list[tuple[Trace, int]]:
     >>> weighted([["start", ("a", "x")], ["start"], ["start", ("a", "x")]])
     [(['start', ('a', 'x')], 2), (['start'], 1)]
     """
+    counted = zip(traces.variants, traces.counts, strict=True) if isinstance(traces, Traces) else zip(traces, repeat(1))
+    first: dict[tuple[Any, ...], Trace] = {}
     tally: Counter[tuple[Any, ...]] = Counter()
-    if isinstance(traces, Traces):
-        for trace, count in zip(traces.variants, traces.counts, strict=True):
-            tally[tuple(trace)] += count
-    else:
-        tally.update(map(tuple, traces))
-    return [(list(trace), count) for trace, count in tally.items()]
+    for trace, count in counted:
+        kind = tuple(trace)
+        first.setdefault(kind, trace)
+        tally[kind] += count
+    return [(trace, tally[kind]) for kind, trace in first.items()]
 
 
 def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> PrefixTree:
