@@ -154,8 +154,10 @@ def _labels(outputs: Sequence[str]) -> dict[str, Any]:
         places.setdefault(output, []).append(state)
     labels = {}
     for output, states in places.items():
-        labels[output] = np.zeros(len(outputs), bool)
-        labels[output][states] = True
+        mask = np.zeros(len(outputs), bool)
+        mask[states] = True
+        mask.flags.writeable = False  # so that the model keeps it and makes no copy
+        labels[output] = mask
     return labels
 
 
