@@ -49,7 +49,8 @@ def listening_sessions(sessions: int = 300, *, seed: int = 1, songs: int = TRACK
             if switch and place:
                 now = int(random.integers(len(CONTEXTS)))
             context.append(now)
-    return _table(pandas, tracks, lengths, *map(np.concatenate, (track, chance)), np.array(context, np.int8)), tracks
+    table = _table(pandas, tracks, lengths, np.concatenate(track), np.concatenate(chance), np.array(context, np.int8))
+    return table, tracks
 
 
 def _table(pandas: Any, tracks: Any, lengths: Any, track: Any, chance: Any, context: Any) -> Any:
