@@ -125,7 +125,6 @@ class _Walk:
     """A learned model as a predictor of steps, with a way on where it has never been."""
 
     def __init__(self, states: States) -> None:
-        self.states = states
         owner = np.repeat(np.arange(len(states)), np.diff(states.first_step))
         self.totals = np.bincount(owner, weights=states.seen, minlength=len(states)).astype(int).tolist()
         self.by_output: dict[str, int] = {}
