@@ -3,7 +3,7 @@
 Traces that are the same are walked once and counted as often as they happened: a log of thirteen thousand cases has a
 third as many variants. Nodes are numbered by the length, then by the order of the steps that lead to them: the root is
 number 0, "the shortest history first" is a comparison of two numbers, and the children of a node lie side by side in
-the order of their steps. A tree is a few arrays, so that one of millions of nodes takes some thirty bytes for each.
+the order of their steps. A tree is a few arrays, so that one of millions of nodes takes some forty bytes for each.
 """
 
 from __future__ import annotations
