@@ -14,6 +14,7 @@ from learn.isomorphism import walk
 from waypost import absolute_importance, read_mdp, state_importance
 from waypost.cases import prepare_case
 from waypost.errors import LogError, ModelError
+from waypost.graph.compiled import eagerly
 from waypost.learn import ThinDataWarning, learn_mdp, observed_strategy
 from waypost.learn.mdp import choice_counts
 from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, Actors, EventLog, read_traces
@@ -51,6 +52,22 @@ def test_the_model_is_the_one_that_aalpy_learns(traces, eps):
     }
     assert list(learned.states) == list(name.values())
     assert edges(learned) == expected
+
+
+def test_machine_code_learns_the_same():
+    """A log large enough to be compiled for, with many nodes that differ deep below: AALpy's states and transitions."""
+    random = np.random.default_rng(7)
+    traces = []
+    for _ in range(400):
+        first, length = random.integers(0, 3, 2)
+        outputs = [(first + k * k // 5 + random.integers(0, 2)) % 3 for k in range(8 + 4 * length)]
+        traces.append(["start", *(("ab"[k % 2], "xyz"[k]) for k in outputs)])
+    with eagerly():
+        learned = learn_mdp(traces, eps=0.5)
+    theirs = run_Alergia(traces, "mdp", eps=0.5)
+    assert list(learned.states) == [f"{s.state_id}: {s.output}" for s in theirs.states]
+    assert learned.n_states > 10
+    assert len(edges(learned)) == sum(len(reached) for s in theirs.states for reached in s.transitions.values())
 
 
 @given(TRACES)

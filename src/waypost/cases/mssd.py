@@ -46,42 +46,60 @@ def session_log(sessions: Any, tracks: Any, *, naming: Literal["paper", "plain"]
     _check(sessions, SESSION_COLUMNS, "the table of sessions")
     _check(tracks, TRACK_COLUMNS, "the table of tracks")
     pandas = require("pandas", "logs", "reading sessions")
+    sessions, tracks = sessions[list(SESSION_COLUMNS)], tracks[list(TRACK_COLUMNS)]
     rows = sessions.merge(tracks, left_on="track_id_clean", right_on="track_id", how="left", validate="many_to_one")
     unknown = rows["track_id"].isna()
     if unknown.any():
         raise LogError(f"track {rows['track_id_clean'][unknown].iloc[0]!r} of a session is not in the table of tracks")
     rows["session_position"] = pandas.to_numeric(rows["session_position"])
-    rows = rows.sort_values(["session_id", "session_position"], kind="stable")
-    told: list[tuple[str, str, str]] = []
-    for session, part in _told(rows, naming).items():
-        length = "long" if part["tracks"] >= LONG else "short"
-        told += [(session, event, length) for event in part["events"]]
-    log = read_log(pandas.DataFrame(told, columns=[CASE, ACTIVITY, "length"]))
+    rows = rows.sort_values(["session_id", "session_position"], kind="stable", ignore_index=True)
+    session, names = pandas.factorize(rows["session_id"])
+    told, events = _told(rows, session, naming)
+    length = np.where(np.bincount(session) >= LONG, "long", "short").astype(object)
+    case = np.repeat(session, events)
+    log = read_log(
+        pandas.DataFrame({CASE: names.astype(str).to_numpy(object)[case], ACTIVITY: told, "length": length[case]})
+    )
     return set_outcome(log, positive="long", negative="short", attribute="length")
 
 
-def _told(rows: Any, naming: str) -> dict[str, dict[str, Any]]:
-    """Events and number of tracks of every session."""
-    features = rows[FEATURES].astype(float).to_numpy()
-    decade = rows["release_year"].astype(int).to_numpy() % 100 // 10 * 10
-    tenths = (10 * features).astype(int)
-    unpaused, long_pause = _true(rows["no_pause_before_play"]), _true(rows["long_pause_before_play"])
-    skipped = _true(rows["skip_2"])
+def _told(rows: Any, session: Any, naming: str) -> tuple[Any, Any]:
+    """Names of the events of all sessions, and how many of them each row tells."""
+    first = np.concatenate(([True], session[1:] != session[:-1]))
+    paused = ~first & ~_true(rows["no_pause_before_play"])
+    events = (
+        3 + first + paused
+    )  # the first row tells the profile, every row its context, track and whether it was skipped
+    last = np.cumsum(events) - 1
+    told = np.empty(int(last[-1]) + 1, object)
+    told[last[first] - 3] = _profiles(rows, session, first)
+    pauses = np.array(["short_pause", "long_pause"], object)
+    told[last[paused] - 3] = pauses[_true(rows["long_pause_before_play"])[paused].astype(int)]
     words = ("skipped", "not_skipped") if naming == "paper" else ("not_skipped", "skipped")
-    context, mode = rows["context_type"].to_list(), rows["mode"].to_list()
-    place = rows["session_position"].to_numpy()
-    found: dict[str, dict[str, Any]] = {}
-    for session, where in rows.reset_index(drop=True).groupby("session_id", sort=False).indices.items():
-        early = [k for k in where.tolist() if place[k] <= PROFILE] or where[:1].tolist()
-        events = ["startprofile_" + "_".join(str(int(10 * f)) for f in features[early].mean(axis=0))]
-        for n, k in enumerate(where.tolist()):
-            if n and not unpaused[k]:
-                events.append("long_pause" if long_pause[k] else "short_pause")
-            prefix = "song" if context[k] in CHOSEN else "played"
-            name = "_".join([prefix, str(decade[k]), str(mode[k]), *map(str, tenths[k])])
-            events += [f"select_context_{context[k]}", name, words[skipped[k]]]
-        found[str(session)] = {"events": events, "tracks": len(where)}
-    return found
+    told[last] = np.array(words, object)[_true(rows["skip_2"]).astype(int)]
+    tenths = (10 * rows[FEATURES].astype(float).to_numpy()).astype(int)
+    decade = rows["release_year"].astype(int).to_numpy() % 100 // 10 * 10
+    contexts, modes = rows["context_type"].tolist(), rows["mode"].tolist()
+    shared: dict[Any, tuple[str, str]] = {}  # names are made once, however many tracks have them
+    for place, kind in zip(
+        last.tolist(), zip(contexts, modes, decade.tolist(), *tenths.T.tolist(), strict=True), strict=True
+    ):
+        if kind not in shared:
+            context, mode, *numbers = kind
+            prefix = "song" if context in CHOSEN else "played"
+            name = "_".join([prefix, str(numbers[0]), str(mode), *map(str, numbers[1:])])
+            shared[kind] = f"select_context_{context}", name
+        told[place - 2], told[place - 1] = shared[kind]
+    return told, events
+
+
+def _profiles(rows: Any, session: Any, first: Any) -> list[str]:
+    """Mean features of every session, over its tracks up to the fifth place, or the first one where there is none."""
+    early = (rows["session_position"].to_numpy() <= PROFILE) | first
+    size = np.bincount(session[early])
+    columns = [rows[name].astype(float).to_numpy()[early] for name in FEATURES]
+    means = [(10 * (np.bincount(session[early], column) / size)).astype(int).tolist() for column in columns]
+    return ["startprofile_" + "_".join(map(str, each)) for each in zip(*means, strict=True)]
 
 
 def share_of(log: EventLog, percent: int, *, seed: int = 0) -> EventLog:
@@ -117,5 +135,7 @@ def _check(table: Any, columns: tuple[str, ...], where: str) -> None:
         raise LogError(f"{where} has no column {missing[0]!r}; its columns are: {', '.join(map(str, table.columns))}")
 
 
-def _true(column: Any) -> list[bool]:
-    return [str(value).casefold() in ("true", "1", "1.0") for value in column]
+def _true(column: Any) -> Any:
+    """Which values say yes, however the file writes it."""
+    codes, kinds = column.factorize(use_na_sentinel=False)
+    return np.array([str(kind).casefold() in ("true", "1", "1.0") for kind in kinds], bool)[codes]

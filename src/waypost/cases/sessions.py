@@ -17,6 +17,8 @@ CONTEXTS = (*CHOSEN, "user_collection", "catalog")
 DECADES = {1950: 1, 1960: 2, 1970: 4, 1980: 5, 1990: 8, 2000: 15, 2010: 65}  # weights
 LENGTHS = tuple(range(10, 21))
 TRACKS = 50000
+SWITCH = 0.15  # of the tracks but the first: the context changes
+PAUSE = 0.2  # of the tracks but the first: there was a pause before
 FIXED = 2019  # the catalogue of tracks is the same for all sessions
 
 
@@ -31,31 +33,48 @@ def listening_sessions(sessions: int = 300, *, seed: int = 1, songs: int = TRACK
     if sessions < 1 or songs < 1:
         raise LogError("there must be at least one session and one song")
     tracks = _catalogue(pandas, songs)
-    energy = tracks["energy"].to_numpy()
-    heard = np.arange(1, songs + 1) ** -1.0
-    heard /= heard.sum()
     random = np.random.default_rng(seed)
-    rows = []
+    lengths = np.zeros(sessions, np.int64)
+    often = np.cumsum(_often())
+    heard = np.cumsum(np.arange(1, songs + 1) ** -1.0)
+    heard /= heard[-1]
+    track, chance, context = [], [], []
     for number in range(sessions):
-        length = int(random.choice(LENGTHS, p=_often()))
-        context = str(random.choice(CONTEXTS))
-        track = random.choice(songs, size=length, p=heard)
-        chance = random.random((length, 3))
-        for k in range(length):
-            switch = k > 0 and chance[k, 0] < 0.15
-            context = str(random.choice(CONTEXTS)) if switch else context
-            skipped = bool(chance[k, 1] < 0.8 - 0.5 * energy[track[k]])
-            paused = k > 0 and chance[k, 2] < 0.2
-            rows.append((
-                f"session {number + 1}", k + 1, length, f"t{track[k]}", skipped and chance[k, 1] < 0.3,
-                skipped, skipped, not skipped, int(switch), int(not paused), 0, int(paused), context,
-            ))  # fmt: skip
-    columns = [
-        "session_id", "session_position", "session_length", "track_id_clean", "skip_1", "skip_2", "skip_3",
-        "not_skipped", "context_switch", "no_pause_before_play", "short_pause_before_play", "long_pause_before_play",
-        "context_type",
-    ]  # fmt: skip
-    return pandas.DataFrame(rows, columns=columns), tracks
+        length = lengths[number] = LENGTHS[int(often.searchsorted(random.random(), side="right"))]
+        now = int(random.integers(len(CONTEXTS)))
+        track.append(heard.searchsorted(random.random(length), side="right").astype(np.int32))
+        draws = random.random((length, 3))
+        chance.append(draws)
+        for place, switch in enumerate((draws[:, 0] < SWITCH).tolist()):
+            if switch and place:
+                now = int(random.integers(len(CONTEXTS)))
+            context.append(now)
+    table = _table(pandas, tracks, lengths, np.concatenate(track), np.concatenate(chance), np.array(context, np.int8))
+    return table, tracks
+
+
+def _table(pandas: Any, tracks: Any, lengths: Any, track: Any, chance: Any, context: Any) -> Any:
+    """Table of sessions from what was drawn for each of their tracks."""
+    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    position = np.arange(len(track)) - first
+    skipped = chance[:, 1] < 0.8 - 0.5 * tracks["energy"].to_numpy()[track]
+    paused = (position > 0) & (chance[:, 2] < PAUSE)
+    names = np.array([f"session {number + 1}" for number in range(len(lengths))], object)
+    return pandas.DataFrame({
+        "session_id": np.repeat(names, lengths),
+        "session_position": position + 1,
+        "session_length": np.repeat(lengths, lengths),
+        "track_id_clean": tracks["track_id"].to_numpy(dtype=object)[track],
+        "skip_1": skipped & (chance[:, 1] < 0.3),
+        "skip_2": skipped,
+        "skip_3": skipped,
+        "not_skipped": ~skipped,
+        "context_switch": ((position > 0) & (chance[:, 0] < SWITCH)).astype(int),
+        "no_pause_before_play": (~paused).astype(int),
+        "short_pause_before_play": 0,
+        "long_pause_before_play": paused.astype(int),
+        "context_type": np.array(CONTEXTS, object)[context],
+    })  # fmt: skip
 
 
 def _catalogue(pandas: Any, songs: int) -> Any:

@@ -162,24 +162,51 @@ def confined(  # type: ignore[no-untyped-def]
     """
     n = len(goal)
     usable = enabled.copy()
+    options = options_of(choice_state, enabled, n)
     gone = np.zeros(n, np.bool_)
+    stack = np.empty(n, np.int64)
+    top = 0
+    for x in range(n):
+        if not goal[x] and (blocked[x] or options[x] == 0):
+            gone[x] = True
+            stack[top] = x
+            top += 1
     while True:
+        _draw_in(pointer, choices, choice_state, goal, usable, options, gone, stack, top)
+        if start >= 0 and gone[start]:
+            return False
         for x in range(n):
             distance[x] = 0 if goal[x] else -1
             nearer[x] = -1
         _backward(pointer, choices, choice_state, usable, blocked, distance, nearer)
         if start >= 0 and distance[start] < 0:
             return False
-        shrunk = False
+        top = 0
         for y in range(n):
             if distance[y] < 0 and not gone[y]:
                 gone[y] = True
-                for e in range(pointer[y], pointer[y + 1]):
-                    if usable[choices[e]]:
-                        usable[choices[e]] = False
-                        shrunk = True
-        if not shrunk:
+                stack[top] = y
+                top += 1
+        if top == 0:
             return True
+
+
+@kernel
+def _draw_in(pointer, choices, choice_state, goal, usable, options, gone, stack, top) -> None:  # type: ignore[no-untyped-def]
+    """Take away the choices that may lead to somebody on the stack, and put there who is left without one."""
+    while top > 0:
+        top -= 1
+        y = stack[top]
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            if usable[c]:
+                usable[c] = False
+                x = choice_state[c]
+                options[x] -= 1
+                if options[x] == 0 and not goal[x] and not gone[x]:
+                    gone[x] = True
+                    stack[top] = x
+                    top += 1
 
 
 @kernel

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import exp, log
 from typing import Any
 
 import numpy as np
 
-from waypost.learn.alergia import states_of
+from waypost.learn.alergia import States, states_of
 from waypost.learn.observed import Observed, observed_activities
-from waypost.learn.tree import Node, prefix_tree
+from waypost.learn.tree import prefix_tree
 from waypost.logs.log import POSITIVE
 from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
 from waypost.model import MDP
@@ -123,15 +124,15 @@ def held_out_likelihood(variants: Sequence[tuple[Trace, int]], eps: float, *, se
 class _Walk:
     """A learned model as a predictor of steps, with a way on where it has never been."""
 
-    def __init__(self, states: Sequence[Node]) -> None:
-        self.root = states[0]
-        self.totals = {state.rank: sum(state.seen.values()) for state in states}
-        self.by_output: dict[str, Node] = {}
-        for state in states:
-            best = self.by_output.get(state.output)
-            if best is None or self.totals[state.rank] > self.totals[best.rank]:
-                self.by_output[state.output] = state
+    def __init__(self, states: States) -> None:
+        owner = np.repeat(np.arange(len(states)), np.diff(states.first_step))
+        self.totals = np.bincount(owner, weights=states.seen, minlength=len(states)).astype(int).tolist()
+        self.by_output: dict[str, int] = {}
+        for state, output in enumerate(states.outputs):
+            if output not in self.by_output or self.totals[state] > self.totals[self.by_output[output]]:
+                self.by_output[output] = state
         self.outputs = len(self.by_output)
+        self.onward = cache(states.onward)
 
     def per_step(self, variants: Sequence[tuple[Trace, int]]) -> float:
         """Geometric mean of the probabilities of all steps."""
@@ -143,15 +144,15 @@ class _Walk:
 
     def _log_probability(self, trace: Trace) -> float:
         """Witten and Bell's estimate: of `n` steps seen here with `k` kinds, ``k / (n + k)`` is kept for new ones."""
-        state, found = self.root, 0.0
+        state, found = 0, 0.0
         for step in steps_of(trace):
-            seen, kinds = self.totals[state.rank], len(state.seen)
-            count = state.seen.get(step, 0)
-            if count:
+            onward = self.onward(state)
+            seen, kinds = self.totals[state], len(onward)
+            if step in onward:
+                state, count = onward[step]
                 found += log(count / (seen + kinds))
-                state = state.children[step]
             else:
                 new = (kinds + 1) / (seen + kinds + 1)
                 found += log(new / (self.outputs + 1))
-                state = self.by_output.get(step[1], self.root)
+                state = self.by_output.get(step[1], 0)
         return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from waypost.errors import ModelError
-from waypost.learn.alergia import Progress, checked_eps, merged_states
-from waypost.learn.tree import Node
+from waypost.learn.alergia import Progress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
@@ -116,41 +116,49 @@ def steps_from(mdp: MDP, state: int) -> Successors:
     return steps
 
 
-def as_mdp(nodes: Sequence[Node]) -> MDP:
+def as_mdp(found: States) -> MDP:
     """MDP of the states that learning found."""
-    position = {node.rank: k for k, node in enumerate(nodes)}
-    choice: list[int] = []
-    successor: list[int] = []
-    counts: list[int] = []
-    exact: list[Fraction] = []
-    actions: list[str] = []
-    first_choice = [0]
-    for node in nodes:
-        by_input: dict[str, list[tuple[int, int]]] = {}
-        for (given, output), child in sorted(node.children.items()):
-            by_input.setdefault(given, []).append((position[child.rank], node.seen[given, output]))
-        for given, reached in by_input.items():
-            total = sum(count for _, count in reached)
-            for state, count in reached:
-                choice.append(len(actions))
-                successor.append(state)
-                counts.append(count)
-                exact.append(Fraction(count, total))
-            actions.append(given)
-        first_choice.append(len(actions))
-    outputs = np.array([node.output for node in nodes], object)
+    n_states, n_steps = len(found), len(found.step)
+    inputs = {name: k for k, name in enumerate(dict.fromkeys(given for given, _ in found.steps))}
+    given = np.array([inputs[name] for name, _ in found.steps], np.int64)[found.step]
+    owner = np.repeat(np.arange(n_states), np.diff(found.first_step))
+    new = np.ones(n_steps, bool)  # steps are in the order of their inputs: those with the same one are a choice
+    new[1:] = (owner[1:] != owner[:-1]) | (given[1:] != given[:-1])
+    choice = np.cumsum(new) - 1
+    total = np.bincount(choice, weights=found.seen)[choice].astype(np.int64)
+    share = cache(Fraction)
+    exact = [share(*pair) for pair in zip(found.seen.tolist(), total.tolist(), strict=True)]
+    names = list(inputs)
     return MDP.from_triplets(
         choice,
-        successor,
+        found.successor,
         [float(p) for p in exact],
-        first_choice=first_choice,
-        states=[f"q{k}: {output}" for k, output in enumerate(outputs)],
-        actions=actions,
+        first_choice=np.concatenate(([0], np.cumsum(np.bincount(owner[new], minlength=n_states)))),
+        states=[f"q{k}: {output}" for k, output in enumerate(found.outputs)],
+        actions=[names[k] for k in given[new].tolist()],
         initial=0,
-        labels={output: outputs == output for output in dict.fromkeys(outputs)},
+        labels=_labels(found.outputs),
         exact=exact,
-        counts=counts,
+        counts=found.seen,
     )
+
+
+def _labels(outputs: Sequence[str]) -> dict[str, Any]:
+    """States of every output, in the order of their first appearance.
+
+    >>> _labels(["start", "pay", "start"])["start"]
+    array([ True, False,  True])
+    """
+    places: dict[str, list[int]] = {}
+    for state, output in enumerate(outputs):
+        places.setdefault(output, []).append(state)
+    labels = {}
+    for output, states in places.items():
+        mask = np.zeros(len(outputs), bool)
+        mask[states] = True
+        mask.flags.writeable = False  # so that the model keeps it and makes no copy
+        labels[output] = mask
+    return labels
 
 
 def _warn_if_thin(mdp: MDP, n_traces: int) -> None:

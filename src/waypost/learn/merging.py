@@ -69,11 +69,11 @@ def learn_fitting(traces: Sequence[Trace], *, eps: float | str = AUTO, progress:
     """
     traces = checked_traces(traces)
     variants = weighted(traces)
-    nodes = prefix_tree(variants)
+    tree = prefix_tree(variants)
     tried: list[Tried] = []
     best: Learned | None = None
     for candidate in CANDIDATES if eps == AUTO else (checked_eps(eps),):
-        mdp = as_mdp(states_of(nodes, candidate, progress))
+        mdp = as_mdp(states_of(tree, candidate, progress))
         found = fit(mdp, variants)
         if best is not None and found.worst > CLOSE:
             tried.append(Tried(candidate, mdp.n_states, found.worst))

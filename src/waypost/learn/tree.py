@@ -1,41 +1,59 @@
 """The prefix tree of weighted traces: what was seen, before anything is merged.
 
 Traces that are the same are walked once and counted as often as they happened: a log of thirteen thousand cases has a
-third as many variants. Nodes are ranked by the length, then by the order of the steps that lead to them, so that the
-root is number 0 and "the shortest history first" is a comparison of two numbers.
+third as many variants. Nodes are numbered by the length, then by the order of the steps that lead to them: the root is
+number 0, "the shortest history first" is a comparison of two numbers, and the children of a node lie side by side in
+the order of their steps. A tree is a few arrays, so that one of millions of nodes takes some forty bytes for each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph.compiled import kernel
 from waypost.logs.traces import Trace, Traces, steps_of
 
 Step = tuple[str, str]  # input and output
+Nodes = NDArray[np.int32]  # nodes, or numbers of steps
+NOTHING = -1  # no node: the end of a list of children
+UNSEEN = -2  # a node that is in no list yet
 
 
-class Node:
-    """A history of the data: its last output, and how often each step came next.
+@dataclass(frozen=True, eq=False)
+class PrefixTree:
+    """Histories of the data, and how often each happened; node `k` is reached from its parent by step `k`.
 
-    `children` and `seen` change as nodes are merged; `data_children` and `data_seen` stay what the data say.
+    `head` is the child of a node that the data show first, and `follow` the one of the same parent they show next.
+
+    >>> tree = prefix_tree([(["start", ("a", "y")], 2), (["start", ("a", "x")], 1)])
+    >>> tree.outputs(), tree.seen.tolist()
+    (['start', 'x', 'y'], [3, 1, 2])
+    >>> tree.head.tolist(), tree.follow.tolist()
+    ([2, -1, -1], [-1, -1, 1])
     """
 
-    __slots__ = ("children", "data_children", "data_seen", "output", "parent", "rank", "seen", "step")
+    start: str  # output of the root
+    steps: tuple[Step, ...]  # all there are, in order
+    parent: Nodes
+    step: Nodes  # (nodes,) place in `steps`; the root has none
+    seen: NDArray[np.int64]  # (nodes,) how often
+    first_child: Nodes  # (nodes + 1,)
+    head: Nodes
+    follow: Nodes
 
-    def __init__(self, output: str, parent: Node | None = None, step: Step | None = None) -> None:
-        self.output = output
-        self.parent = parent  # the node that has this one among its children, by `step`
-        self.step = step
-        self.rank = 0
-        self.data_children: dict[Step, Node] = {}
-        self.data_seen: dict[Step, int] = {}
-        self.children = self.data_children
-        self.seen = self.data_seen
+    def __len__(self) -> int:
+        return len(self.step)
 
-    def __lt__(self, other: Node) -> bool:
-        return self.rank < other.rank
+    def outputs(self) -> list[str]:
+        """Last output of every node."""
+        return [self.start, *(self.steps[k][1] for k in self.step[1:].tolist())]
 
 
 def weighted(traces: Iterable[Trace]) -> list[tuple[Trace, int]]:
@@ -44,40 +62,125 @@ def weighted(traces: Iterable[Trace]) -> list[tuple[Trace, int]]:
     >>> weighted([["start", ("a", "x")], ["start"], ["start", ("a", "x")]])
     [(['start', ('a', 'x')], 2), (['start'], 1)]
     """
+    counted = zip(traces.variants, traces.counts, strict=True) if isinstance(traces, Traces) else zip(traces, repeat(1))
+    first: dict[tuple[Any, ...], Trace] = {}
     tally: Counter[tuple[Any, ...]] = Counter()
-    if isinstance(traces, Traces):
-        for trace, count in zip(traces.variants, traces.counts, strict=True):
-            tally[tuple(trace)] += count
-    else:
-        tally.update(map(tuple, traces))
-    return [(list(trace), count) for trace, count in tally.items()]
+    for trace, count in counted:
+        kind = tuple(trace)
+        first.setdefault(kind, trace)
+        tally[kind] += count
+    return [(trace, tally[kind]) for kind, trace in first.items()]
 
 
-def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> list[Node]:
-    """Nodes of the prefix tree, by rank; the first is the root.
+def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> PrefixTree:
+    """Prefix tree of weighted traces.
 
-    >>> [node.output for node in prefix_tree([(["start", ("a", "y")], 2), (["start", ("a", "x")], 1)])]
+    >>> prefix_tree([(["start", ("a", "y")], 2), (["start", ("a", "x")], 1)]).outputs()
     ['start', 'x', 'y']
     """
-    root = Node(str(variants[0][0][0]))
-    for trace, count in variants:
-        node = root
-        for step in steps_of(trace):
-            child = node.data_children.get(step)
-            if child is None:
-                child = node.data_children[step] = Node(step[1], node, step)
-                node.data_seen[step] = count
+    met = dict.fromkeys(chain.from_iterable(steps_of(trace) for trace, _ in variants))
+    steps = sorted(met)
+    number = {step: k for k, step in enumerate(steps)}
+    first = np.zeros(len(variants) + 1, np.int64)
+    np.cumsum([len(trace) - 1 for trace, _ in variants], out=first[1:])
+    found = (number[step] for trace, _ in variants for step in steps_of(trace))
+    codes = np.fromiter(found, np.int32, int(first[-1]))
+    written = codes.astype(">i4").tobytes()  # big-endian numbers are ordered as bytes as they are as numbers
+    keys = [written[4 * low : 4 * high] for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True)]
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    counts = np.array([count for _, count in variants], np.int64)
+    work = 4.0 * len(codes)
+    shared = np.zeros(len(order), np.int64)
+    level = _levels.sized(work)(codes, first, order, shared)
+    nodes = int(level[-1])
+    tree = PrefixTree(
+        str(variants[0][0][0]),
+        tuple(steps),
+        parent=np.full(nodes, NOTHING, np.int32),
+        step=np.full(nodes, NOTHING, np.int32),
+        seen=np.zeros(nodes, np.int64),
+        first_child=np.ones(nodes + 1, np.int32),
+        head=np.full(nodes, NOTHING, np.int32),
+        follow=np.full(nodes, UNSEEN, np.int32),
+    )
+    last = np.zeros(len(order), np.int32)
+    _grow.sized(work)(codes, first, order, shared, level[:-1].copy(), counts, tree.parent, tree.step, tree.seen, last)
+    np.cumsum(np.bincount(tree.parent[1:], minlength=nodes), out=tree.first_child[1:], dtype=np.int32)
+    tree.first_child[1:] += 1
+    _link.sized(work)(last, tree.parent, tree.head, tree.follow)
+    return tree
+
+
+@kernel
+def _levels(codes: Any, first: Any, order: Any, shared: Any) -> Any:
+    """(levels + 1,) where each level of the tree begins; `shared` becomes what each variant has of the one before.
+
+    Variants come in their order, so that those with a common beginning lie side by side.
+    """
+    longest = 0
+    for v in range(len(order)):
+        longest = max(longest, first[v + 1] - first[v])
+    level = np.zeros(longest + 2, np.int64)
+    level[1] = 1
+    for k in range(len(order)):
+        low, high = first[order[k]], first[order[k] + 1]
+        common = 0
+        if k > 0:
+            before, end = first[order[k - 1]], first[order[k - 1] + 1]
+            while low + common < high and before + common < end and codes[low + common] == codes[before + common]:
+                common += 1
+        shared[k] = common
+        for depth in range(common + 1, high - low + 1):
+            level[depth + 1] += 1
+    for depth in range(1, len(level)):
+        level[depth] += level[depth - 1]
+    return level
+
+
+@kernel
+def _grow(
+    codes: Any,
+    first: Any,
+    order: Any,
+    shared: Any,
+    free: Any,
+    counts: Any,
+    parent: Any,
+    step: Any,
+    seen: Any,
+    last: Any,
+) -> None:
+    """Put every node into its place, `free` being the next one of each level; `last` is where a variant ends."""
+    path = np.zeros(len(free), np.int32)
+    for k in range(len(order)):
+        variant = order[k]
+        low, length = first[variant], first[variant + 1] - first[variant]
+        count = counts[variant]
+        seen[0] += count
+        for depth in range(1, length + 1):
+            if depth > shared[k]:
+                node = free[depth]
+                free[depth] += 1
+                path[depth] = node
+                parent[node] = path[depth - 1]
+                step[node] = codes[low + depth - 1]
+            seen[path[depth]] += count
+        last[variant] = path[length]
+
+
+@kernel
+def _link(last: Any, parent: Any, head: Any, follow: Any) -> None:
+    """List the children of every node in the order in which the variants show them."""
+    tail = head.copy()
+    follow[0] = NOTHING
+    for variant in range(len(last)):
+        node = last[variant]
+        while follow[node] == UNSEEN:
+            follow[node] = NOTHING
+            above = parent[node]
+            if head[above] == NOTHING:
+                head[above] = node
             else:
-                node.data_seen[step] += count
-            node = child
-    return _ranked(root)
-
-
-def _ranked(root: Node) -> list[Node]:
-    """All nodes, level by level, each level in the order of its histories."""
-    nodes = [root]
-    for node in nodes:  # grows while it is walked
-        nodes.extend(node.data_children[step] for step in sorted(node.data_children))
-    for rank, node in enumerate(nodes):
-        node.rank = rank
-    return nodes
+                follow[tail[above]] = node
+            tail[above] = node
+            node = above

@@ -39,6 +39,27 @@ DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of
 POSITIVE, NEGATIVE = "positive", "negative"
 
 
+def is_text(column: Any) -> bool:
+    """Whether a column of a table is text and nothing else, as pandas keeps it."""
+    from pandas import StringDtype
+
+    return isinstance(column.dtype, StringDtype)
+
+
+def each_once(column: Any) -> NDArray[np.object_]:
+    """(N,) the values of a column as Python's own; rows with the same text share it, so that millions take little room.
+
+    >>> from pandas import Series
+    >>> one, other = each_once(Series(["ask the bank", "ask the bank"]))
+    >>> one is other
+    True
+    """
+    if not is_text(column):
+        return np.asarray(column.to_numpy(dtype=object))
+    codes, kinds = column.factorize(use_na_sentinel=False)
+    return np.asarray(kinds.to_numpy(dtype=object)[codes])
+
+
 @dataclass(frozen=True, eq=False)
 class EventLog:
     """An event log; steps make a new one of it and never change it.
@@ -73,9 +94,9 @@ class EventLog:
     @property
     def first_event(self) -> NDArray[np.int64]:
         """(cases + 1,) case `k` owns the rows ``first_event[k] : first_event[k + 1]``."""
-        names = self.events[CASE].to_numpy(dtype=object)
-        starts = np.flatnonzero(np.concatenate([[True], names[1:] != names[:-1]])) if len(names) else np.zeros(0, int)
-        return np.append(starts, len(names)).astype(np.int64)
+        case = self.events[CASE].factorize()[0]
+        starts = np.flatnonzero(np.concatenate([[True], case[1:] != case[:-1]])) if len(case) else np.zeros(0, int)
+        return np.append(starts, len(case)).astype(np.int64)
 
     @property
     def case_of(self) -> NDArray[np.int64]:
@@ -106,11 +127,11 @@ class EventLog:
 
     def names(self) -> NDArray[np.object_]:
         """(N,) the activity of each event."""
-        return np.asarray(self.events[ACTIVITY].to_numpy(dtype=object))
+        return each_once(self.events[ACTIVITY])
 
     def kinds(self) -> list[tuple[str, str]]:
         """Names of events, each with the one it had before it was numbered, in the order in which they are met."""
-        base = self.events[BASE if BASE in self.events else ACTIVITY].to_numpy(dtype=object)
+        base = each_once(self.events[BASE if BASE in self.events else ACTIVITY])
         return list(dict.fromkeys(zip(self.names().tolist(), base.tolist(), strict=True)))
 
     def activities(self) -> Mapping[str, int]:
@@ -142,6 +163,8 @@ class EventLog:
                 f"{purpose} needs the column {name!r}, which this log has not ({listing(self.events.columns)})"
             )
         values = self.events[name]
+        if is_text(values):
+            return each_once(values.fillna(""))
         return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
 
     def values_of_cases(self, attribute: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import IO, Any
 from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
-from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text
 from waypost.logs.times import from_datetimes, parse_times
 
 # What people call the four columns, best first; compared without case, spaces and punctuation.
@@ -213,7 +213,8 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
         if missing.any():
             row = int(missing.to_numpy().argmax())
             raise LogError(f"{where}, row {row + 1}: no {what} ({int(missing.sum())} rows in all are without)")
-        frame = frame.assign(**{column: frame[column].map(_text).astype(str)})
+        if not is_text(frame[column]):
+            frame = frame.assign(**{column: frame[column].map(_text).astype(str)})
     if TIME in frame:
         times = frame[TIME]
         if getattr(times.dtype, "kind", "") == "M":

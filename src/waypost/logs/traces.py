@@ -15,7 +15,6 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, pairwise, repeat
 from pathlib import Path
 from typing import Literal, cast, overload
@@ -84,7 +83,7 @@ def io_traces(log: Log, actors: Actors, *, naming: Naming = "plain") -> Sequence
     if log.has(OUTCOME):
         _check_outcomes(log)
     _check_actors(log.kinds(), actors)
-    write = partial(_trace, _Names(actors), naming=naming)
+    write = _Writing(actors, naming).trace
     if not isinstance(log, EventLog):
         seen = log.seen
         ends = seen.outcomes or [END] * len(seen)
@@ -93,26 +92,52 @@ def io_traces(log: Log, actors: Actors, *, naming: Naming = "plain") -> Sequence
     ends = [END] * log.n_cases
     if OUTCOME in log.events:
         ends = log.column(OUTCOME, "io_traces")[log.first_event[:-1]].tolist()
-    rows = list(zip(log.names().tolist(), bases(log).tolist(), strict=True))
-    return list(map(write, [rows[low:high] for low, high in pairwise(log.first_event.tolist())], ends))
+    names, plain = log.names(), bases(log)
+    places = pairwise(log.first_event.tolist())
+    return [
+        write(zip(names[low:high], plain[low:high], strict=True), end)
+        for (low, high), end in zip(places, ends, strict=True)
+    ]
 
 
-def _trace(names: _Names, events: Sequence[tuple[str, str]], end: str, *, naming: Naming) -> Trace:
-    """Trace of one case."""
-    actors = names.actors
-    say = partial(written, naming=naming)
-    if not actors.choosing:
-        return [START, *((ENVIRONMENT, say(names[event][2])) for event in events), (ENVIRONMENT, end)]
-    glue = "" if naming == "paper" else " after "
-    trace: Trace = [START]
-    previous = START
-    actor = actors.of_outcome(end)
-    last = (actor, end if actors.chooses(actor) else actor, end)
-    for who, action, name in (*(names[event] for event in events), last):
-        trace.append((ENVIRONMENT, say(f"{who}{glue}{previous}")))
-        trace.append((say(action), say(name)))
-        previous = name
-    return trace
+class _Writing:
+    """Writes traces: each step that may happen is made once, however many traces have it."""
+
+    def __init__(self, actors: Actors, naming: Naming) -> None:
+        self.actors, self.naming = actors, naming
+        self.turns: dict[tuple[str, str], tuple[str, str]] = {}  # by who moves, and after what
+        self.moves: dict[tuple[str, str], tuple[str, tuple[str, str]]] = {}  # who moves and the step, by event and base
+
+    def trace(self, events: Iterable[tuple[str, str]], end: str) -> Trace:
+        """Trace of one case."""
+        moves, turns = self.moves, self.turns
+        told = [moves.get(event) or self._move(event) for event in events]
+        if not self.actors.choosing:
+            return [START, *(step for _, step in told), (ENVIRONMENT, end)]
+        actor = self.actors.of_outcome(end)
+        told.append((actor, self._step(end if self.actors.chooses(actor) else actor, end)))
+        trace: Trace = [START]
+        previous = START
+        for who, step in told:
+            trace.append(turns.get((who, previous)) or self._turn(who, previous))
+            trace.append(step)
+            previous = step[1]
+        return trace
+
+    def _move(self, event: tuple[str, str]) -> tuple[str, tuple[str, str]]:
+        name, base = event
+        actor = self.actors.of(name, base) or ""
+        given = ENVIRONMENT if not self.actors.choosing else base if self.actors.chooses(actor) else actor
+        self.moves[event] = found = (actor, self._step(given, name))
+        return found
+
+    def _turn(self, who: str, previous: str) -> tuple[str, str]:
+        glue = "" if self.naming == "paper" else " after "
+        self.turns[who, previous] = found = (ENVIRONMENT, written(f"{who}{glue}{previous}", self.naming))
+        return found
+
+    def _step(self, given: str, name: str) -> tuple[str, str]:
+        return written(given, self.naming), written(name, self.naming)
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:
@@ -171,38 +196,29 @@ def checked_traces(traces: Sequence[object], where: str = "these traces") -> Seq
     if isinstance(traces, Traces):
         return traces
     checked: list[Trace] = []
+    good: set[object] = set()
     for number, trace in enumerate(traces, 1):
         if not isinstance(trace, list | tuple) or not trace or not isinstance(trace[0], str):
             raise LogError(f"{where}, trace {number}: a trace starts with its first output, a name")
-        good: Trace = [trace[0]]
         for step in trace[1:]:
-            if not (isinstance(step, tuple) and len(step) == 2 and all(isinstance(part, str) for part in step)):
-                raise LogError(f"{where}, trace {number}: {shown(step)} is no pair of an input and an output")
-            good.append((step[0], step[1]))
-        checked.append(good)
-        if good[0] != checked[0][0]:
+            if not (isinstance(step, tuple) and step in good):
+                good.add(_checked_step(step, f"{where}, trace {number}"))
+        checked.append(trace if isinstance(trace, list) else list(trace))
+        if trace[0] != checked[0][0]:
             raise LogError(
-                f"{where}, trace {number} starts with {shown(good[0])}, but the first one with {shown(checked[0][0])}"
+                f"{where}, trace {number} starts with {shown(trace[0])}, but the first one with {shown(checked[0][0])}"
             )
     return checked
 
 
+def _checked_step(step: object, where: str) -> tuple[str, str]:
+    if isinstance(step, tuple) and len(step) == 2 and all(isinstance(part, str) for part in step):
+        return step
+    raise LogError(f"{where}: {shown(step)} is no pair of an input and an output")
+
+
 def _paired(trace: object) -> object:
     return [tuple(step) if isinstance(step, list) else step for step in trace] if isinstance(trace, list) else trace
-
-
-class _Names(dict[tuple[str, str], tuple[str, str, str]]):
-    """Actor, input and name of every event, by its name and the one it had before it was numbered."""
-
-    def __init__(self, actors: Actors) -> None:
-        super().__init__()
-        self.actors = actors
-
-    def __missing__(self, event: tuple[str, str]) -> tuple[str, str, str]:
-        name, base = event
-        actor = self.actors.of(name, base) or ""
-        self[event] = found = (actor, base if self.actors.chooses(actor) else actor, name)
-        return found
 
 
 def _check_actors(events: Iterable[tuple[str, str]], actors: Actors) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -315,11 +315,16 @@ def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Ma
     """Labels as read-only masks of the right length."""
     checked = {}
     for name, mask in labels.items():
-        array = np.array(mask, bool)
+        array = mask if _for_good(mask) else np.array(mask, bool)
         if array.shape != (len(states),):
             raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
         checked[str(name)] = frozen(array)
     return MappingProxyType(checked)
+
+
+def _for_good(mask: ArrayLike) -> TypeGuard[NDArray[np.bool_]]:
+    """Whether nobody can write to a mask: it need not be copied."""
+    return isinstance(mask, np.ndarray) and mask.dtype == bool and mask.base is None and not mask.flags.writeable
 
 
 def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:

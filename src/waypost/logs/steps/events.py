@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError
-from waypost.logs.log import ACTIVITY, BASE, DURATION, LIFECYCLE, EventLog, matches
+from waypost.logs.log import ACTIVITY, BASE, DURATION, LIFECYCLE, EventLog, each_once, matches
 
 Patterns = str | Sequence[str]  # names, in which * and ? stand for what they do in a shell
 
@@ -94,7 +94,7 @@ def number_events(log: EventLog, *, names: Patterns, first: int = 0) -> EventLog
 
 def bases(log: EventLog) -> NDArray[np.object_]:
     """(N,) the name of each event before it was numbered or classified."""
-    return np.asarray(log.events[BASE].to_numpy(dtype=object)) if BASE in log.events else log.names()
+    return each_once(log.events[BASE]) if BASE in log.events else log.names()
 
 
 def with_names(log: EventLog, names: NDArray[Any], base: NDArray[Any], note: str) -> EventLog:
