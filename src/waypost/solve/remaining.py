@@ -215,23 +215,25 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
             if i == removed:
                 continue
             asked = stake[i] - value[i] / rows.rounding if may_stop[i] and value[i] < 0.0 else 0.0
+            spare = 0.0
             for e in range(pointer[i], pointer[i + 1]):
                 r = opened[e]
                 if _same(i, r, pay_via, pay_around, first, removed, rows, value, 0.0):
                     need = 0.0
                     for j in range(k):
                         if j not in (i, removed) and rows.to_kept[r, j] > 0.0:
-                            need = max(need, strain[j] / 1.25)
+                            need = max(need, strain[j])
                 else:
                     better = worth[0, r] - value[i]
                     better = abs(better) if r == choice[i] else max(better, 0.0)
                     need = stake[i] + worth[1, r] + lift + better / rows.rounding
+                    spare = max(spare, 0.25 * need)
                     for j in range(k):
                         if j not in (i, removed):
                             need += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
                 asked = max(asked, need)
             if asked > strain[i]:
-                strain[i] = 1.25 * asked
+                strain[i] = asked + spare
                 raised = True
         if not raised:
             break
