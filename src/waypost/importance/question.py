@@ -209,10 +209,17 @@ class Question:
 
     @cached_property
     def visited_by_best(self) -> Mask:
-        """(S,) states that one strategy, the best one found, visits before, or on entering, the target."""
+        """(S,) states that one strategy in scope, the best one found, visits before, or on entering, the target.
+
+        Floats may have found one that is not quite as good as the best: then all that any visits.
+        """
+        choice = self.reach.max.choice
+        moving = choice != STOP
         taken = np.zeros(self.graph.n_choices, bool)
-        taken[self.reach.max.choice[self.reach.max.choice != STOP]] = True
-        return self._from_start(self.enabled & taken)
+        taken[choice[moving]] = True
+        found = self._from_start(self.enabled & taken)
+        going = found & moving & ~self.reach.target
+        return found if self.enabled[choice[going]].all() else self.visited
 
     @cached_property
     def ever(self) -> Mask:

@@ -227,10 +227,17 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
                     better = worth[0, r] - value[i]
                     better = abs(better) if r == choice[i] else max(better, 0.0)
                     need = stake[i] + worth[1, r] + lift + better / rows.rounding
-                    spare = max(spare, 0.25 * need)
+                    leaving = max(first[r], rows.to_target[r] + rows.to_nowhere[r])  # or more
+                    extra = 0.25 * need
                     for j in range(k):
                         if j not in (i, removed):
-                            need += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
+                            step = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
+                            need += step * strain[j]
+                            leaving += step
+                    if not leaving > 0.0:
+                        return np.inf
+                    need /= min(leaving, 1.0)
+                    spare = max(spare, extra / min(leaving, 1.0))
                 asked = max(asked, need)
             if asked > strain[i]:
                 strain[i] = asked + spare
