@@ -23,6 +23,14 @@ def flawless(tally: Tally) -> bool:
     return True
 
 
+@pytest.fixture(params=["few", "many"])
+def choices(request, monkeypatch):
+    """Whether models are taken for ones with few choices, each of which is small enough for that, or with many."""
+    if request.param == "many":
+        monkeypatch.setattr("waypost.solve.elimination.MOST_KEPT", -1)
+
+
+@pytest.mark.usefixtures("choices")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_models_of_every_kind_equal_fractions(kind):
     """In every way of asking."""
@@ -36,6 +44,7 @@ def test_models_that_were_wrong_once(kind, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("choices")
 @pytest.mark.parametrize("part", range(20))
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_models_of_every_kind_equal_fractions(kind, part):
