@@ -24,18 +24,20 @@ WHY = "no digits are left"
 
 @pytest.fixture
 def asked(monkeypatch):
-    """A model, and the one of its states that is asked about by itself, and refused."""
+    """A model, and the one of its states that is refused when it is asked about by itself."""
     mdp = KINDS["ordinary"](np.random.default_rng(7))
     right = waypost.state_importance(mdp, target="goal", scope="all")
     name = next(name for name in mdp.states if 0 < right[name].upper < 1)
-    together = sweeps._Sweep._together
+    together, alone = sweeps._Sweep._together, sweeps.bound
 
     def nobody(self, states, kind, *, absolute):
         found = together(self, states, kind, absolute=absolute)
         return np.where(states == mdp.state(name), np.nan, found)
 
-    def refuse(*_args, **_options):
-        raise PrecisionError(WHY)
+    def refuse(question, states, *rest, **options):
+        if states[mdp.state(name)]:
+            raise PrecisionError(WHY)
+        return alone(question, states, *rest, **options)
 
     monkeypatch.setattr(sweeps._Sweep, "_together", nobody)
     monkeypatch.setattr(sweeps, "bound", refuse)
