@@ -138,3 +138,14 @@ def test_a_column_takes_no_more_room_than_it_needs_so_that_words_beside_it_stay_
         console = Console(width=width)
         made = fitted_table(console, head, lines, names=2, words=1)
         assert any(label in line for line in printed(lambda console, made=made: console.print(made), width))
+
+
+def test_columns_move_together_before_a_word_of_a_name_is_broken():
+    """At a width where only single blanks between columns leave the room, names stay whole."""
+    names = ["A_ACCEPTED", "O_CANCELLED"]
+    lines = [[name, "W_Nabellen offertes", *["0.123 to 0.456"] * 5] for name in names]
+    head = ["state", "labels", "any strategy", "best strategies", "of all runs", "agent", "observed"]
+    made = fitted_table(Console(width=70), head, lines, names=2)
+    shown = printed(lambda console: console.print(made), 70)
+    assert all(any(line.startswith(name) for line in shown) for name in names)
+    assert any("offertes" in line for line in shown)

@@ -147,39 +147,42 @@ def fitted_table(
 ) -> Table:
     """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
 
-    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes.
+    Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes; a
+    blank between columns goes too where that is what keeps the words of names whole.
     """
     cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
-    wide = Table(title_justify="left", **look)
-    narrow = Table(title_justify="left", show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **look)
+    bare: Any = {"title_justify": "left", "show_edge": False, "pad_edge": False, **look}
+    wide, narrow = Table(title_justify="left", **look), Table(padding=(0, 1, 0, 0), **bare)
+    narrowest = Table(padding=0, **bare)
+    least = []  # room for the longest word of each column of names
     for k, heading in enumerate(head):
         how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
-        least = min(
-            NAME, max(len(word) for text in (heading, *(line[k].plain for line in cells)) for word in _words(text))
-        )
-        wide.add_column(heading, no_wrap=k >= names, min_width=least if k < names else None, **how)
-        parts = [
-            *heading.split(),
-            *(part for line in cells for part in line[k].plain.replace(" to ", " to\n").split("\n")),
-        ]
-        short = k >= names and max((len(line[k].plain) for line in cells), default=0) <= WORD
+        texts = [heading, *(line[k].plain for line in cells)]
+        if k < names:
+            least.append(min(NAME, max(len(word) for text in texts for word in _words(text))))
+        wide.add_column(heading, no_wrap=k >= names, min_width=least[k] if k < names else None, **how)
+        parts = [*heading.split(), *(part for text in texts[1:] for part in text.replace(" to ", " to\n").split("\n"))]
+        short = k >= names and max(map(len, texts[1:]), default=0) <= WORD
         width = None if k < names + words else max(map(len, parts))
-        narrow.add_column(heading, width=width, no_wrap=short and k < names + words, **how)
-    for line in cells:
-        wide.add_row(*line)
-        narrow.add_row(*line)
-    return wide if _least_width(wide, console, names) <= console.width else narrow
+        for small in (narrow, narrowest):
+            small.add_column(heading, width=width, no_wrap=short and k < names + words, **how)
+    for made in (wide, narrow, narrowest):
+        for line in cells:
+            made.add_row(*line)
+    fitting = (made for made in (wide, narrow, narrowest) if _least_width(made, console, least) <= console.width)
+    return next(fitting, narrow)
 
 
 def _words(text: str) -> list[str]:
     return text.split() or [""]
 
 
-def _least_width(made: Table, console: Console, names: int) -> int:
-    """Width at which no number is broken and a column of names still has room for its words."""
-    for column in made.columns[:names]:
-        column.max_width = column.min_width
+def _least_width(made: Table, console: Console, least: Sequence[int]) -> int:
+    """Width at which no number is broken and columns of names still have room for their words."""
+    named = made.columns[: len(least)]
+    for column, room in zip(named, least, strict=True):
+        column.width = room
     width = console.measure(made, options=console.options.update(max_width=1000)).maximum
-    for column in made.columns[:names]:
-        column.max_width = None
+    for column in named:
+        column.width = None
     return width
