@@ -216,8 +216,7 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
                 continue
             asked = stake[i] - value[i] / rows.rounding if may_stop[i] and value[i] < 0.0 else 0.0
             spare = 0.0
-            for e in range(pointer[i], pointer[i + 1]):
-                r = opened[e]
+            for r in range(rows.own[i], rows.own[i + 1]):
                 if _same(i, r, pay_via, pay_around, first, removed, rows, value, 0.0):
                     need = 0.0
                     for j in range(k):
@@ -225,19 +224,20 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
                             need = max(need, strain[j])
                 else:
                     better = worth[0, r] - value[i]
-                    better = abs(better) if r == choice[i] else max(better, 0.0)
-                    need = stake[i] + worth[1, r] + lift + better / rows.rounding
+                    better = abs(better) if r == choice[i] else better
+                    hidden = stake[i] + worth[1, r] + lift
+                    need = hidden + better / rows.rounding
                     leaving = max(first[r], rows.to_target[r] + rows.to_nowhere[r])  # or more
-                    extra = 0.25 * need
                     for j in range(k):
                         if j not in (i, removed):
                             step = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
-                            need += step * strain[j]
-                            leaving += step
+                            doubt = 2.0 * rows.rounding * rows.to_kept[r, j]
+                            need += (step + doubt) * strain[j]
+                            leaving += max(step - doubt, 0.0)
                     if not leaving > 0.0:
                         return np.inf
                     need /= min(leaving, 1.0)
-                    spare = max(spare, extra / min(leaving, 1.0))
+                    spare = max(spare, 0.25 * hidden / min(leaving, 1.0))
                 asked = max(asked, need)
             if asked > strain[i]:
                 strain[i] = asked + spare
@@ -246,16 +246,14 @@ def _strain(choice, pay_via, pay_around, first, leads, removed, may_stop, rows, 
             break
     else:
         return np.inf
-    for i in range(k):
-        if i != removed and rows.rounding * strain[i] > HARMLESS * stake[i]:
-            return np.inf
     if rows.start >= 0:
         return rows.rounding * strain[rows.start]
     r = n_rows - 1
     total = worth[1, r]
     for j in range(k):
         if j != removed:
-            total += max(rows.to_kept[r, j] - first[r] * leads[j], 0.0) * strain[j]
+            step = max(rows.to_kept[r, j] - first[r] * leads[j], 0.0)
+            total += (step + 2.0 * rows.rounding * rows.to_kept[r, j]) * strain[j]
     return rows.rounding * total
 
 

@@ -146,7 +146,7 @@ def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-
     if earned.choice[x] >= -1:
         known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
         _, asked, spare = _asks_most(x, rewards, known)
-        known.strain[x] = asked + spare
+        known.strain[x] = asked + spare if asked > 0.0 else 0.0
 
 
 @kernel
