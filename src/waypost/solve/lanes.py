@@ -3,8 +3,8 @@
 Every state asked about has a problem of its own: where a run is decided, what it then gains and loses (see
 `waypost.importance.passing`), and a strategy. Their chains have one pattern in common (`pattern`), so a *lane* per
 state goes through one compiled loop with the others: evaluate by cutting out states, adding only, then switch where
-that strictly helps. A lane that has come to its end records its result and takes up the next state, beginning with the
-strategy it has: neighbours have nearly the same.
+that strictly helps. When half of them have come to their ends, what these found is vouched for (`vouching`) and
+recorded, and each takes up its next state, beginning with the strategy it has: neighbours have nearly the same.
 
 Ratios (``gain / (gain + loss)``) are optimised as in `conditional`, but a lane takes the ratio of its strategy for the
 next guess after every round; guesses rise with every switch.
@@ -24,9 +24,9 @@ from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
 from waypost.solve.pattern import pattern_of
 from waypost.solve.reachability import Reach
-from waypost.solve.remaining import HIGHEST, MOST_VIA
-from waypost.solve.rounds import evaluate, improve, single
-from waypost.solve.vouching import SURE, SWITCHED, vouched
+from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
+from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
+from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_together
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +45,7 @@ class Course(NamedTuple):
     data: Floats
     pointer: Ints  # backward
     choices: Ints
+    approach: tuple[Ints, Ints]  # backward, by the enabled choices of the pattern
     choice_state: Ints
     enabled: Mask
     wandering: Mask  # (C,) choices that stay in an end component of the pattern
@@ -55,6 +56,16 @@ class Course(NamedTuple):
     base: Ints  # (S,) choices to begin with
     start: int
     kind: int
+
+
+class Idling(NamedTuple):
+    """Where a lane may stop: what `_begin` changes for a while and puts back."""
+
+    inside: Mask  # (S,) where the target can be avoided for ever
+    outside: Ints  # (C,) successors of each choice that are not
+    options: Ints  # (S,) choices of each state that stay inside
+    nearer: Ints  # (S,) room: a choice that gets nearer to the state asked about, or -1
+    trail: Ints  # (S,) room
 
 
 def side_by_side(
@@ -73,6 +84,8 @@ def side_by_side(
     stops. No state is the start. With them comes (n,) whether that is certainly the optimal strategy; no other may be
     used.
     """
+    if not len(states):
+        return np.zeros((0, 2)), np.zeros(0, bool)
     graph = reach.arena.graph
     pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
     if pattern is None:
@@ -82,9 +95,10 @@ def side_by_side(
     asked, again = states, np.arange(len(states))
     if kind in (HIGHEST, MOST_VIA):  # whoever meets a state of an end component gets to any other
         states, again = np.unique(leader[asked], return_inverse=True)
+    approach = _filtered(*graph.backward, enabled & pattern.inside[graph.choice_state])
     course = Course(
         _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
-        *graph.backward, graph.choice_state, _own(enabled), wandering, leader, _own(reach.max.values),
+        *graph.backward, approach, graph.choice_state, _own(enabled), wandering, leader, _own(reach.max.values),
         _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best), _own(reach.max.choice),
         start, kind,
     )  # fmt: skip
@@ -98,6 +112,12 @@ def side_by_side(
     return found[again], certain[again]
 
 
+def _filtered(pointer: Ints, choices: Ints, kept: Mask) -> tuple[Ints, Ints]:
+    """Entries of the choices that are kept."""
+    stays = kept[choices]
+    return np.concatenate([[0], np.cumsum(stays)])[pointer], choices[stays]
+
+
 def _own(array: Any) -> Any:
     """An array that may be written: read-only is another type, for which everything would be compiled again."""
     return array if array.flags.writeable else array.copy()
@@ -108,36 +128,12 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     width = 8
-    m = len(pattern.order)
-    gain = np.zeros((n, width))
-    loss = np.zeros((n, width))
-    choice = np.full((n, width), -2, np.int64)
-    known = np.full((n, width), -1, np.int64)  # the last real choice
-    may_stop = np.zeros((n, width), np.bool_)
-    weights = np.zeros((2, width))
+    lanes = blank_lanes(n, pattern)
     best = np.zeros((2, width))  # gain and loss of the best strategy so far
     rounds = np.zeros(width, np.int64)
     switched = np.zeros(width, np.bool_)
-    taken = np.zeros(width, np.int64)
-    scratch = np.zeros((5, width))
-    ahead = np.zeros((len(pattern.later), width))
-    back = np.zeros((len(pattern.later), width))
-    rows = np.zeros((m, 4, width))  # leaving, gain, loss, and one over the pivot, by place
-    offset = np.zeros(m + 1, np.int64)
-    for i in range(m):
-        d = pattern.after[i + 1] - pattern.after[i]
-        offset[i + 1] = offset[i] + d * (d - 1) // 2
-    outside = np.zeros(len(course.choice_state), np.int64)  # successors of each choice outside idle
-    options = np.zeros(n, np.int64)  # choices of each state that stay in idle
-    for c in range(len(course.choice_state)):
-        for e in range(course.indptr[c], course.indptr[c + 1]):
-            if not course.idle[course.indices[e]]:
-                outside[c] += 1
-        if outside[c] == 0:
-            options[course.choice_state[c]] += 1
-    inside = course.idle.copy()
-    nearer = np.empty(n, np.int64)
-    trail = np.empty(n, np.int64)
+    idling = _idling(course)
+    errors = np.zeros((4, n, width))
     strip = -(-len(states) // width)
     at = np.empty(width, np.int64)  # the state each lane is at, or -1
     due = np.ones(width, np.bool_)  # lanes that take up their next state
@@ -150,12 +146,11 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
                 at[w] += 1
                 due[w] = False
                 if at[w] < min((w + 1) * strip, len(states)):
-                    _begin(w, states[at[w]], course, pattern, gain, loss, choice, known, may_stop, outside, options,
-                           inside, nearer, trail)  # fmt: skip
-                    _reset(w, course.kind, weights, best, rounds)
+                    _begin(w, states[at[w]], course, lanes, idling)
+                    _reset(w, course.kind, lanes, best, rounds)
                 else:
                     at[w] = -1
-                    choice[:, w] = -2
+                    lanes.choice[:, w] = DECIDED
             running |= at[w] >= 0
         if not running:
             return
@@ -164,63 +159,68 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
             low = pattern.blocks[k]
             high = pattern.blocks[k + 1]
             if high - low == 1:
-                single(pattern.order[low], course, gain, loss, choice, known, may_stop, weights, taken, scratch)
+                single(pattern.order[low], course, lanes)
             else:
-                evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back, rows)
-                improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched, scratch)
+                evaluate(low, high, course, pattern, lanes)
+                improve(low, high, course, pattern, lanes, switched)
         for w in range(width):
-            if at[w] >= 0:
+            if at[w] >= 0 and (_compare(w, course, lanes, best) or switched[w]):
+                switched[w] = True
                 rounds[w] += 1
-                better = _compare(w, course, gain, loss, weights, best)
-                if not better and not switched[w]:
-                    found[at[w], 0] = best[0, w]
-                    found[at[w], 1] = best[1, w]
-                    verdict = vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows)
-                    certain[at[w]] = verdict == SURE
-                    due[w] = verdict != SWITCHED or rounds[w] >= _ROUNDS
-                elif rounds[w] == _ROUNDS:
-                    due[w] = True
+                due[w] = rounds[w] >= _ROUNDS
+        ended = (at >= 0) & ~switched & ~due
+        if 2 * ended.sum() >= ((at >= 0) & ~due).sum():
+            _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain)
 
 
 @kernel
-def _reset(w, kind, weights, best, rounds):  # type: ignore[no-untyped-def]
-    weights[0, w] = 0.0 if kind == 4 else 1.0  # LEAST_VIA
-    weights[1, w] = 1.0 if kind == 4 else 0.0
+def _idling(course):  # type: ignore[no-untyped-def]
+    """Where lanes may stop if they need no state for it."""
+    outside = np.zeros(len(course.choice_state), np.int64)
+    options = np.zeros(len(course.most), np.int64)
+    for c in range(len(course.choice_state)):
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            if not course.idle[course.indices[e]]:
+                outside[c] += 1
+        if outside[c] == 0:
+            options[course.choice_state[c]] += 1
+    return Idling(course.idle.copy(), outside, options, np.empty_like(options), np.empty_like(options))
+
+
+@kernel
+def _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
+    """Vouch for some lanes, and record what they found; one that can be bettered goes on."""
+    verdict = vouched_together(course, pattern, lanes, errors)
+    for w in range(len(at)):
+        if ended[w]:
+            if verdict[w] == UNSURE:
+                verdict[w] = vouched(w, course, pattern, lanes)
+            found[at[w], 0] = best[0, w]
+            found[at[w], 1] = best[1, w]
+            certain[at[w]] = verdict[w] == SURE
+            lanes.careful[w] = verdict[w] == SWITCHED  # or floats might switch back
+            rounds[w] += _ROUNDS // 20
+            due[w] = verdict[w] != SWITCHED or rounds[w] >= _ROUNDS
+
+
+@kernel
+def _reset(w, kind, lanes, best, rounds):  # type: ignore[no-untyped-def]
+    lanes.weights[0, w] = 0.0 if kind == LEAST_VIA else 1.0
+    lanes.weights[1, w] = 1.0 if kind == LEAST_VIA else 0.0
+    lanes.careful[w] = False
     best[0, w] = -1.0
     best[1, w] = 0.0
     rounds[w] = 0
 
 
 @kernel
-def _begin(  # type: ignore[no-untyped-def]
-    w, s, course, pattern, gain, loss, choice, known, may_stop, outside, options, inside, nearer, trail
-):
+def _begin(w, s, course, lanes, idling):  # type: ignore[no-untyped-def]
     """Set a lane up for state `s`: what is decided, who may stop, and what to begin with."""
-    n = len(nearer)
-    for x in range(n):
-        nearer[x] = -1
     kind = course.kind
-    wide = kind in (0, 2)  # HIGHEST, MOST_VIA: who meets its end component meets s
-    trail[0] = s
-    length = 1
-    if wide:
-        for x in range(n):
-            if course.leader[x] == course.leader[s] and x != s:
-                trail[length] = x
-                length += 1
-    head = 0
-    while head < length:  # who may meet s
-        y = trail[head]
-        head += 1
-        for e in range(course.pointer[y], course.pointer[y + 1]):
-            c = course.choices[e]
-            x = course.choice_state[c]
-            met = x == s or (wide and course.leader[x] == course.leader[s])
-            if course.enabled[c] and pattern.inside[x] and nearer[x] < 0 and not met:
-                nearer[x] = c
-                trail[length] = x
-                length += 1
-    for x in range(n):
+    wide = kind in (HIGHEST, MOST_VIA)  # who meets its end component meets s
+    nearer, known, choice = idling.nearer, lanes.known, lanes.choice
+    _approach(s, wide, course, nearer, idling.trail)
+    for x in range(len(nearer)):
         if nearer[x] >= 0:
             if known[x, w] >= 0:
                 choice[x, w] = known[x, w]
@@ -229,23 +229,54 @@ def _begin(  # type: ignore[no-untyped-def]
             else:
                 choice[x, w] = course.base[x]
             known[x, w] = choice[x, w]
-            may_stop[x, w] = inside[x] or kind == 2  # MOST_VIA
+            lanes.may_stop[x, w] = idling.inside[x] or kind == MOST_VIA
             continue
-        choice[x, w] = -2
-        gain[x, w] = 0.0
-        loss[x, w] = 0.0
+        choice[x, w] = DECIDED
+        lanes.gain[x, w] = 0.0
+        lanes.loss[x, w] = 0.0
         if wide and course.leader[x] == course.leader[s]:
-            gain[x, w] = course.most[s]
+            lanes.gain[x, w] = course.most[s]
         elif x == s:
-            if kind in (1, 4):  # LOWEST, LEAST_VIA
-                loss[x, w] = course.least[x]
-        elif kind == 0:
-            loss[x, w] = course.least[x]
-        elif kind == 1:
-            gain[x, w] = course.most[x]
-    if not inside[s] or kind == 2:
-        return
-    inside[s] = False  # nobody may stop who needs s for it
+            if kind in (LOWEST, LEAST_VIA):
+                lanes.loss[x, w] = course.least[x]
+        elif kind == HIGHEST:
+            lanes.loss[x, w] = course.least[x]
+        elif kind == LOWEST:
+            lanes.gain[x, w] = course.most[x]
+    if idling.inside[s] and kind != MOST_VIA:
+        _let_go_on(w, s, course, lanes.may_stop, idling)
+
+
+@kernel
+def _approach(s, wide, course, nearer, trail) -> None:  # type: ignore[no-untyped-def]
+    """Find a choice of every state that may meet `s`, or its end component if that is `wide`, that gets nearer."""
+    pointer, choices = course.approach
+    nearer[:] = -1
+    trail[0] = s
+    length = 1
+    if wide:
+        for x in range(len(nearer)):
+            if course.leader[x] == course.leader[s] and x != s:
+                trail[length] = x
+                length += 1
+    head = 0
+    while head < length:
+        y = trail[head]
+        head += 1
+        for e in range(pointer[y], pointer[y + 1]):
+            c = choices[e]
+            x = course.choice_state[c]
+            if nearer[x] < 0 and x != s and not (wide and course.leader[x] == course.leader[s]):
+                nearer[x] = c
+                trail[length] = x
+                length += 1
+
+
+@kernel
+def _let_go_on(w, s, course, may_stop, idling) -> None:  # type: ignore[no-untyped-def]
+    """Nobody may stop who needs `s` for it."""
+    inside, outside, options, trail = idling.inside, idling.outside, idling.options, idling.trail
+    inside[s] = False
     trail[0] = s
     length = 1
     head = 0
@@ -274,11 +305,11 @@ def _begin(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _compare(w, course, gain, loss, weights, best):  # type: ignore[no-untyped-def]
+def _compare(w, course, lanes, best):  # type: ignore[no-untyped-def]
     """Whether a lane's ratio rose; if so, take it for the next guess. Other kinds just record."""
-    up = gain[course.start, w]
-    down = loss[course.start, w]
-    if course.kind in (2, 4):
+    up = lanes.gain[course.start, w]
+    down = lanes.loss[course.start, w]
+    if course.kind in (MOST_VIA, LEAST_VIA):
         best[0, w] = up
         best[1, w] = down
         return False
@@ -288,6 +319,6 @@ def _compare(w, course, gain, loss, weights, best):  # type: ignore[no-untyped-d
         return False
     best[0, w] = up
     best[1, w] = down
-    weights[0, w] = down / (up + down)
-    weights[1, w] = up / (up + down) * (1.0 + ABOVE)
+    lanes.weights[0, w] = down / (up + down)
+    lanes.weights[1, w] = up / (up + down) * (1.0 + ABOVE)
     return True

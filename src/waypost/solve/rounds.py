@@ -1,29 +1,74 @@
-"""One round of every lane (`lanes`): what its strategy earns, and where it switches.
-
-Arrays have a column per lane, eight of them. A choice is -1 where a lane stops, and -2 where its state is decided.
-"""
+"""One round of every lane (`lanes`): what its strategy earns, and where it switches."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
+from waypost.solve.remaining import MOST_VIA
+
+Floats = NDArray[np.float64]
+
+STOP, DECIDED = -1, -2  # instead of a choice: a lane stops here; its state is decided, whatever comes
 
 _SWEEPS = 2  # in search of better choices, per round
 _TIE = 1e-14  # relative: a smaller improvement is taken for rounding
 
 
+class Lanes(NamedTuple):
+    """What every lane has found: a column per lane, eight of them."""
+
+    gain: Floats  # (S, 8)
+    loss: Floats  # (S, 8)
+    choice: Ints  # (S, 8) or STOP, or DECIDED
+    known: Ints  # (S, 8) the last real choice
+    may_stop: Mask  # (S, 8)
+    weights: Floats  # (2, 8) of gain and loss
+    careful: Mask  # (8,) lanes that switch only where more digits show that it helps
+    ahead: Floats  # (nnz, 8) factors: steps to places cut out later, over the pivot
+    back: Floats  # (nnz, 8) and from there, at the time
+    rows: Floats  # (4 m, 8) four for each place: leaving, two right-hand sides, and one over the pivot
+    offset: Ints  # (m + 1,) updates of each place
+    scratch: Floats  # (5, 8)
+    taken: Ints  # (8,)
+
+
 @kernel
-def single(x, course, gain, loss, choice, known, may_stop, weights, taken, scratch) -> None:  # type: ignore[no-untyped-def]
+def blank_lanes(n, pattern) -> Any:  # type: ignore[no-untyped-def]
+    """Lanes in which nothing was found yet."""
+    width = 8
+    m = len(pattern.order)
+    offset = np.zeros(m + 1, np.int64)
+    for i in range(m):
+        d = pattern.after[i + 1] - pattern.after[i]
+        offset[i + 1] = offset[i] + d * (d - 1) // 2
+    return Lanes(
+        np.zeros((n, width)), np.zeros((n, width)), np.full((n, width), DECIDED, np.int64),
+        np.full((n, width), -1, np.int64), np.zeros((n, width), np.bool_), np.zeros((2, width)),
+        np.zeros(width, np.bool_),
+        np.zeros((len(pattern.later), width)), np.zeros((len(pattern.later), width)), np.zeros((4 * m, width)),
+        offset, np.zeros((5, width)), np.zeros(width, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state, in every lane."""
     width = 8
-    best, more, less = scratch[0], scratch[1], scratch[2]
-    top = scratch[3:5]
+    gain, loss, choice, may_stop, weights, taken = (
+        lanes.gain, lanes.loss, lanes.choice, lanes.may_stop, lanes.weights, lanes.taken
+    )  # fmt: skip
+    best, more, less = lanes.scratch[0], lanes.scratch[1], lanes.scratch[2]
+    top = lanes.scratch[3:5]
     for w in range(width):
         top[0, w] = 0.0
         top[1, w] = 0.0
         best[w] = 0.0 if may_stop[x, w] else -np.inf
-        taken[w] = -1
+        taken[w] = STOP
     for c in range(course.first_choice[x], course.first_choice[x + 1]):
         low = course.indptr[c]
         high = course.indptr[c + 1]
@@ -47,12 +92,12 @@ def single(x, course, gain, loss, choice, known, may_stop, weights, taken, scrat
                 top[1, w] = less[w]
                 taken[w] = c
     for w in range(width):
-        if choice[x, w] != -2:
+        if choice[x, w] != DECIDED:
             choice[x, w] = taken[w]
             gain[x, w] = top[0, w]
             loss[x, w] = top[1, w]
             if taken[w] >= 0:
-                known[x, w] = taken[w]
+                lanes.known[x, w] = taken[w]
 
 
 @kernel
@@ -84,20 +129,74 @@ def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back, rows) -> None:  # type: ignore[no-untyped-def]
+def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
     width = 8
+    columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses
+    ahead, back, rows, choice = lanes.ahead, lanes.back, lanes.rows, lanes.choice
+    _lay(low, high, course, pattern, lanes)
+    total = np.empty(width)
+    for i in range(low, high):
+        first = pattern.after[i]
+        last = pattern.after[i + 1]
+        for w in range(width):
+            total[w] = rows[4 * i, w]
+        for k in range(first, last):
+            for w in range(width):
+                total[w] += ahead[k, w]
+        for w in range(width):
+            if not total[w] > 0.0:  # a cycle that is never left: it may as well stop
+                choice[pattern.order[i], w] = STOP
+                rows[4 * i, w] = 1.0
+                total[w] = 1.0
+        for w in range(width):
+            scale = 1.0 / total[w]
+            total[w] = scale
+            rows[4 * i + 3, w] = scale
+            rows[4 * i, w] *= scale
+            rows[4 * i + 1, w] *= scale
+            rows[4 * i + 2, w] *= scale
+        for k in range(first, last):
+            for w in range(width):
+                ahead[k, w] *= total[w]
+        at = lanes.offset[i]
+        for a in range(first, last):
+            r = pattern.later[a]
+            into = _lanes(back, a)
+            onto = _lanes(ahead, a)
+            for column in range(columns):
+                _add(rows, 4 * r + column, into, _lanes(rows, 4 * i + column))
+            for b in range(a + 1, last):
+                k = pattern.update[at]
+                at += 1
+                _add(ahead, k, into, _lanes(ahead, b))
+                _add(back, k, onto, _lanes(back, b))
+    _return(low, high, columns, pattern, lanes)
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(width):
+            lanes.gain[x, w] = rows[4 * i + 1, w]
+            lanes.loss[x, w] = rows[4 * i + 2, w]
+
+
+@kernel
+def _lay(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Lay out the chain that every lane's strategy makes of a component, and what is earned where it is left."""
+    width = 8
+    gain, loss, ahead, back, rows = lanes.gain, lanes.loss, lanes.ahead, lanes.back, lanes.rows
     for k in range(pattern.after[low], pattern.after[high]):
         for w in range(width):
             ahead[k, w] = 0.0
             back[k, w] = 0.0
-    for i in range(low, high):
-        x = pattern.order[i]
+    for j in range(low, high):
+        x = pattern.walk[j]  # neighbours lie together
+        i = pattern.place[x]
         for w in range(width):
-            c = choice[x, w]
-            rows[i, 0, w] = 1.0 if c < 0 else 0.0
-            rows[i, 1, w] = gain[x, w] if c == -2 else 0.0
-            rows[i, 2, w] = loss[x, w] if c == -2 else 0.0
+            c = lanes.choice[x, w]
+            rows[4 * i, w] = 1.0 if c < 0 else 0.0
+            rows[4 * i + 1, w] = gain[x, w] if c == DECIDED else 0.0
+            rows[4 * i + 2, w] = loss[x, w] if c == DECIDED else 0.0
             if c < 0:
                 continue
             for e in range(course.indptr[c], course.indptr[c + 1]):
@@ -107,64 +206,43 @@ def evaluate(low, high, offset, course, pattern, gain, loss, choice, ahead, back
                 if y == x:
                     continue
                 if k > len(pattern.later):  # out of the component
-                    rows[i, 0, w] += p
-                    rows[i, 1, w] += p * gain[y, w]
-                    rows[i, 2, w] += p * loss[y, w]
+                    rows[4 * i, w] += p
+                    rows[4 * i + 1, w] += p * gain[y, w]
+                    rows[4 * i + 2, w] += p * loss[y, w]
                 elif k >= 0:
                     ahead[k, w] += p
                 else:
                     back[-1 - k, w] += p
-    total = np.empty(width)
-    columns = 2 if course.kind == 2 else 3  # nobody loses in MOST_VIA
-    for i in range(low, high):
-        first = pattern.after[i]
-        last = pattern.after[i + 1]
-        for w in range(width):
-            total[w] = rows[i, 0, w]
-        for k in range(first, last):
-            for w in range(width):
-                total[w] += ahead[k, w]
-        for w in range(width):
-            if not total[w] > 0.0:  # a cycle that is never left: it may as well stop
-                choice[pattern.order[i], w] = -1
-                rows[i, 0, w] = 1.0
-                total[w] = 1.0
-        for w in range(width):
-            scale = 1.0 / total[w]
-            total[w] = scale
-            rows[i, 3, w] = scale
-            rows[i, 0, w] *= scale
-            rows[i, 1, w] *= scale
-            rows[i, 2, w] *= scale
-        for k in range(first, last):
-            for w in range(width):
-                ahead[k, w] *= total[w]
-        at = offset[i]
-        for a in range(first, last):
-            r = pattern.later[a]
-            into = _lanes(back, a)
-            onto = _lanes(ahead, a)
-            for column in range(columns):
-                _add(rows[r], column, into, _lanes(rows[i], column))
-            for b in range(a + 1, last):
-                k = pattern.update[at]
-                at += 1
-                _add(ahead, k, into, _lanes(ahead, b))
-                _add(back, k, onto, _lanes(back, b))
-    for i in range(high - 1, low - 1, -1):
-        for k in range(pattern.after[i], pattern.after[i + 1]):
-            j = pattern.later[k]
-            onto = _lanes(ahead, k)
-            for column in range(1, columns):
-                _add(rows[i], column, onto, _lanes(rows[j], column))
-        x = pattern.order[i]
-        for w in range(width):
-            gain[x, w] = rows[i, 1, w]
-            loss[x, w] = rows[i, 2, w]
 
 
 @kernel
-def improve(low, high, course, pattern, gain, loss, choice, known, may_stop, weights, switched, scratch) -> None:  # type: ignore[no-untyped-def]
+def substitute_lanes(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Solve for right-hand sides ``1:columns`` in place, with the factors that `evaluate` left."""
+    back, rows = lanes.back, lanes.rows
+    for i in range(low, high):
+        for column in range(1, columns):
+            for w in range(8):
+                rows[4 * i + column, w] *= rows[4 * i + 3, w]
+        for a in range(pattern.after[i], pattern.after[i + 1]):
+            into = _lanes(back, a)
+            for column in range(1, columns):
+                _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
+    _return(low, high, columns, pattern, lanes)
+
+
+@kernel
+def _return(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Put the states that were cut out back, the last first."""
+    ahead, rows = lanes.ahead, lanes.rows
+    for i in range(high - 1, low - 1, -1):
+        for k in range(pattern.after[i], pattern.after[i + 1]):
+            onto = _lanes(ahead, k)
+            for column in range(1, columns):
+                _add(rows, 4 * i + column, onto, _lanes(rows, 4 * pattern.later[k] + column))
+
+
+@kernel
+def improve(low, high, course, pattern, lanes, switched) -> None:  # type: ignore[no-untyped-def]
     """Switch to better choices, forth and back through a component, until there is none, or not for long.
 
     What a switch is worth is passed on at once, or a rise would travel one state per round. Values never fall, and a
@@ -176,7 +254,7 @@ def improve(low, high, course, pattern, gain, loss, choice, known, may_stop, wei
         found = False
         for i in range(low, high):
             x = pattern.walk[i if sweep % 2 == 0 else high - 1 - (i - low)]
-            found |= _switch(x, course, gain, loss, choice, known, may_stop, weights, here, scratch)
+            found |= _switch(x, course, lanes, here)
         if not found:
             break
     for w in range(width):
@@ -184,12 +262,13 @@ def improve(low, high, course, pattern, gain, loss, choice, known, may_stop, wei
 
 
 @kernel
-def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, scratch):  # type: ignore[no-untyped-def]
+def _switch(x, course, lanes, switched):  # type: ignore[no-untyped-def]
     """Switch to a better choice of one state wherever it helps by more than rounding; whether any lane did."""
     width = 8
-    best, stake, more, less = scratch[0], scratch[1], scratch[2], scratch[3]
+    gain, loss, choice, weights = lanes.gain, lanes.loss, lanes.choice, lanes.weights
+    best, stake, more, less = lanes.scratch[0], lanes.scratch[1], lanes.scratch[2], lanes.scratch[3]
     found = False
-    loses = course.kind != 2
+    loses = course.kind != MOST_VIA
     for w in range(width):
         c = choice[x, w]
         if switched[w] and c >= 0:  # its successors may have risen
@@ -204,9 +283,9 @@ def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, s
         down = weights[1, w] * loss[x, w]
         best[w] = up - down
         stake[w] = up + down
-        if c >= 0 and may_stop[x, w] and best[w] + _TIE * stake[w] < 0.0:
+        if c >= 0 and lanes.may_stop[x, w] and not lanes.careful[w] and best[w] + _TIE * stake[w] < 0.0:
             best[w] = 0.0
-            choice[x, w] = -1
+            choice[x, w] = STOP
             gain[x, w] = 0.0
             loss[x, w] = 0.0
             switched[w] = True
@@ -228,10 +307,11 @@ def _switch(x, course, gain, loss, choice, known, may_stop, weights, switched, s
         for w in range(width):
             up = weights[0, w] * more[w]
             down = weights[1, w] * less[w]
-            if up - down > best[w] + _TIE * (stake[w] + up + down) and choice[x, w] != -2:
+            better = up - down > best[w] + _TIE * (stake[w] + up + down)
+            if better and choice[x, w] != DECIDED and not lanes.careful[w]:
                 best[w] = up - down
                 choice[x, w] = c
-                known[x, w] = c
+                lanes.known[x, w] = c
                 gain[x, w] = more[w]
                 loss[x, w] = less[w]
                 switched[w] = True

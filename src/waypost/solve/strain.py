@@ -38,7 +38,7 @@ WITHOUT_RATIO = 8.0  # where no ratio is asked for, as many times that: nothing 
 HOPELESS = 1e-6  # a greater share than that comes to no good
 
 _MORE = 1.5  # what is asked for is exceeded by this factor, or rounding would ask again
-_FIXED = 1e-13  # relative to what it is the balance of: how right a fix is
+FIXED = 1e-13  # relative to what it is the balance of: how right a fix is
 _ROUNDS = 30  # strategies that ask for more
 
 
@@ -114,7 +114,7 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
             continue
         best = 0.0
         worth = known.worth[x] + known.fix[x]
-        if rewards.may_stop[x] and worth < -_FIXED * known.moved[x]:
+        if rewards.may_stop[x] and worth < -FIXED * known.moved[x]:
             best = -worth
             earned.choice[x] = -1
             switched = True
@@ -132,7 +132,7 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
                     spread += p * (abs(known.worth[y] - known.worth[x]) + abs(known.fix[y] - known.fix[x]))
                     doubt += p * known.moved[y]
                 n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
-                if better + rest > best + n * EPS * spread + _FIXED * doubt:
+                if better + rest > best + n * EPS * spread + FIXED * doubt:
                     best = better + rest
                     earned.choice[x] = c
                     switched = True

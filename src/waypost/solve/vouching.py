@@ -1,6 +1,12 @@
-"""Whether the strategy that a lane (`lanes`) ends with is certainly the best for its state; see `strain`."""
+"""Whether the strategies that lanes (`lanes`) end with are certainly the best for their states; see `strain`.
+
+All lanes are looked at together, each with the strain that its own strategy asks for, and some more where another does.
+Where that does not end soon, or states share what they are worth (end components), one lane is looked at by itself.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -8,19 +14,22 @@ from waypost.graph.compiled import kernel
 from waypost.graph.components import stay_in_ends
 from waypost.solve.gth import blank
 from waypost.solve.optimiser import Payoff, Rewards
-from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, judge, judge_single, nothing_known
+from waypost.solve.remaining import HIGHEST, LOWEST
+from waypost.solve.rounds import DECIDED, substitute_lanes
+from waypost.solve.strain import EPS, FIXED, HARMLESS, WITHOUT_RATIO, judge, judge_single, nothing_known
 
 UNSURE, SURE, SWITCHED = range(3)
 
+_MUCH = 4.0  # times what their own strategies ask for is the strain that lanes begin with: then little is to be raised
+_PASSES = 8  # in which strains may rise before a lane is looked at by itself
+
 
 @kernel
-def vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, back, rows) -> int:  # type: ignore[no-untyped-def]
-    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED.
-
-    `ahead`, `back` and `rows` are the factors of its last round (`rounds.evaluate`).
-    """
-    earned = Payoff(gain[:, w].copy(), loss[:, w].copy(), choice[:, w].copy())
-    stops = may_stop[:, w].copy()
+def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
+    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED."""
+    weights, rows = lanes.weights, lanes.rows
+    earned = Payoff(lanes.gain[:, w].copy(), lanes.loss[:, w].copy(), lanes.choice[:, w].copy())
+    stops = lanes.may_stop[:, w].copy()
     rewards = Rewards(
         course.first_choice, course.indptr, course.indices, course.data, course.enabled, stops, stops,
         weights[0, w], weights[1, w], 0.0, 0.0,
@@ -28,30 +37,35 @@ def vouched(w, course, pattern, gain, loss, choice, may_stop, weights, ahead, ba
     stake = weights[0, w] * earned.gain + weights[1, w] * earned.loss
     start = course.start
     least = stake[start]
-    stake[earned.choice != -2] = 0.0
+    stake[earned.choice != DECIDED] = 0.0
     known = nothing_known(weights[0, w] * earned.gain - weights[1, w] * earned.loss, stake)
     found = known.worth[start]
     if course.wandering.any():
         _lead(course, earned.choice, known.leader)
     factors = blank(pattern, course.data)
     for a in range(len(pattern.later)):
-        factors.onward[a] = ahead[a, w]
-        factors.passed[a] = back[pattern.mirror[a], w]
+        factors.onward[a] = lanes.ahead[a, w]
+        factors.passed[a] = lanes.back[pattern.mirror[a], w]
     for i in range(len(pattern.order)):
-        factors.pivot[i] = 1.0 / rows[i, 3, w] if rows[i, 3, w] > 0.0 else 1.0
+        factors.pivot[i] = 1.0 / rows[4 * i + 3, w] if rows[4 * i + 3, w] > 0.0 else 1.0
     for k in range(len(pattern.blocks) - 1):
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
         if high - low == 1:
             judge_single(pattern.order[low], rewards, earned, known)
         elif not judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors):
-            choice[:, w] = earned.choice
+            lanes.choice[:, w] = earned.choice
             return SWITCHED
     most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
-    sure = course.kind >= 2 or most <= 0.0  # a ratio is judged a little above it
-    if sure and most - found <= (WITHOUT_RATIO if course.kind >= 2 else 1.0) * HARMLESS * least:
-        return SURE
-    return UNSURE
+    return SURE if _small(course.kind, most, found, least) else UNSURE
+
+
+@kernel
+def _small(kind, most, found, stake):  # type: ignore[no-untyped-def]
+    """Whether it does not matter that the start may be worth `most`; a ratio is judged a little above it."""
+    if kind in (HIGHEST, LOWEST):
+        return most <= 0.0 and most - found <= HARMLESS * stake
+    return most - found <= WITHOUT_RATIO * HARMLESS * stake
 
 
 @kernel
@@ -59,7 +73,7 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
     """Let one state of each end component of a lane's problem stand for it."""
     inner = course.wandering.copy()
     for c in range(len(inner)):
-        inner[c] &= choice[course.choice_state[c]] != -2
+        inner[c] &= choice[course.choice_state[c]] != DECIDED
     component = np.empty(len(leader), np.int64)
     stay_in_ends(
         course.first_choice, course.indptr, course.indices, course.pointer, course.choices, course.choice_state,
@@ -71,3 +85,163 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
             if first[component[x]] < 0:
                 first[component[x]] = x
             leader[x] = first[component[x]]
+
+
+@kernel
+def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
+    """(8,) SURE or, where that takes a closer look, UNSURE; `errors` is room for what is known of them."""
+    n, width = lanes.choice.shape
+    verdict = np.full(width, SURE)
+    if course.wandering.any():
+        for c in range(len(course.wandering)):
+            if course.wandering[c]:
+                for w in range(width):
+                    if lanes.choice[course.choice_state[c], w] != DECIDED:
+                        verdict[w] = UNSURE
+        if (verdict == UNSURE).all():
+            return verdict
+    worth, fix, moved, strain = errors[0], errors[1], errors[2], errors[3]
+    for x in range(n):
+        for w in range(width):
+            up = lanes.weights[0, w] * lanes.gain[x, w]
+            down = lanes.weights[1, w] * lanes.loss[x, w]
+            worth[x, w] = up - down
+            fix[x, w] = 0.0
+            moved[x, w] = 0.0
+            strain[x, w] = 4.0 * (up + down) if lanes.choice[x, w] == DECIDED else 0.0
+    raised = np.zeros(width, np.bool_)
+    for b in range(len(pattern.blocks) - 1):
+        low = pattern.blocks[b]
+        high = pattern.blocks[b + 1]
+        _refine(low, high, course, pattern, lanes, errors)
+        if high - low > 1:
+            _strain(low, high, course, pattern, lanes, errors)
+            _strain(low, high, course, pattern, lanes, errors)  # with what rounding hides of strains
+        for k in range(_PASSES if high - low > 1 else 1):
+            raised[:] = False
+            _raise(low, high, k % 2 == 1, course, pattern, lanes, errors, verdict, raised)
+            if not (raised & (verdict == SURE)).any():
+                break
+        if high - low > 1:
+            verdict[raised] = UNSURE
+    for w in range(width):
+        x = course.start
+        up = lanes.weights[0, w] * lanes.gain[x, w]
+        down = lanes.weights[1, w] * lanes.loss[x, w]
+        most = worth[x, w] + fix[x, w] + EPS * strain[x, w]
+        if not _small(course.kind, most, up - down, up + down):
+            verdict[w] = UNSURE
+    return verdict
+
+
+@kernel
+def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
+    """Find what is missing of the worth of a component, given that of its successors."""
+    worth, fix, moved = errors[0], errors[1], errors[2]
+    rows = lanes.rows
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(8):
+            c = lanes.choice[x, w]
+            total = 0.0
+            rest = 0.0
+            size = 0.0
+            if c >= 0:
+                for e in range(course.indptr[c], course.indptr[c + 1]):
+                    y = course.indices[e]
+                    total += course.data[e] * (worth[y, w] - worth[x, w])
+                    rest += course.data[e] * (fix[y, w] - fix[x, w])
+                    size += course.data[e] * moved[y, w]
+            rows[4 * i + 1, w] = total + rest
+            rows[4 * i + 2, w] = abs(total) + size
+    if high - low > 1:
+        substitute_lanes(low, high, 3, pattern, lanes)
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(8):
+            fix[x, w] = rows[4 * i + 1, w]
+            moved[x, w] = rows[4 * i + 2, w]
+
+
+@kernel
+def _strain(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
+    """Find the strain that each lane's own strategy asks for in a component, and more."""
+    worth, fix, strain = errors[0], errors[1], errors[3]
+    rows = lanes.rows
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(8):
+            c = lanes.choice[x, w]
+            better = 0.0
+            spread = 0.0
+            onward = 0.0
+            beyond = strain[x, w] if c == DECIDED else 0.0
+            n = 0
+            if c >= 0:
+                n = course.indptr[c + 1] - course.indptr[c] + 8
+                for e in range(course.indptr[c], course.indptr[c + 1]):
+                    y = course.indices[e]
+                    p = course.data[e]
+                    if not low <= pattern.place[y] < high:
+                        beyond += p * strain[y, w]
+                    if y != x:
+                        more = worth[y, w] - worth[x, w]
+                        change = fix[y, w] - fix[x, w]
+                        better += p * (more + change)
+                        spread += p * (abs(more) + abs(change))
+                        onward += p * strain[y, w]
+            rows[4 * i + 1, w] = beyond + _MUCH * (n * (spread + EPS * onward) + abs(better) / EPS)
+    substitute_lanes(low, high, 2, pattern, lanes)
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(8):
+            strain[x, w] = max(strain[x, w], rows[4 * i + 1, w])
+
+
+@kernel
+def _raise(low, high, backwards, course, pattern, lanes, errors, verdict, raised) -> None:  # type: ignore[no-untyped-def]
+    """Raise the strain wherever a choice asks for more, and tell in which lanes; none is sure that can be bettered."""
+    worth, fix, moved, strain, choice = errors[0], errors[1], errors[2], errors[3], lanes.choice
+    for j in range(low, high):
+        x = pattern.walk[low + high - 1 - j if backwards else j]
+        for w in range(8):
+            asked = -1.001 * (worth[x, w] + fix[x, w]) / EPS
+            if lanes.may_stop[x, w] and choice[x, w] != DECIDED and asked > strain[x, w]:
+                strain[x, w] = asked
+                raised[w] = True
+        for c in range(course.first_choice[x], course.first_choice[x + 1]):
+            leaving = 0.0
+            for e in range(course.indptr[c], course.indptr[c + 1]):
+                leaving += course.data[e] if course.indices[e] != x else 0.0
+            if not (course.enabled[c] and leaving > 0.0):
+                continue
+            n = course.indptr[c + 1] - course.indptr[c] + 8
+            for w in range(8):
+                if choice[x, w] == DECIDED:
+                    continue
+                better = 0.0
+                rest = 0.0
+                spread = 0.0
+                onward = 0.0
+                doubt = moved[x, w]
+                for e in range(course.indptr[c], course.indptr[c + 1]):
+                    y = course.indices[e]
+                    p = course.data[e] if y != x else 0.0
+                    more = worth[y, w] - worth[x, w]
+                    change = fix[y, w] - fix[x, w]
+                    better += p * more
+                    rest += p * change
+                    spread += p * (abs(more) + abs(change))
+                    onward += p * strain[y, w]
+                    doubt += p * moved[y, w]
+                better += rest
+                if c != choice[x, w] and better > n * EPS * spread + FIXED * doubt:
+                    verdict[w] = UNSURE  # it is certainly better
+                asked = onward * (1.0 + n * EPS) + n * spread + better / EPS
+                if asked > strain[x, w] * leaving:
+                    strain[x, w] = (asked + n * spread) / leaving
+                    raised[w] = True
