@@ -109,7 +109,7 @@ def prism_strategy(strategy: Strategy) -> str:
     mdp, taken = strategy.mdp, _memoryless(strategy)
     lines = []
     for s in range(mdp.n_states):
-        choices = [c for c in range(mdp.first_choice[s], mdp.first_choice[s + 1]) if taken[c]]
+        choices = [c for c in mdp.choices(s) if taken[c]]
         if len(choices) == 1:
             lines.append(f"{s}:{mdp.actions[choices[0]]}")
         else:
