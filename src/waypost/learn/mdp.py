@@ -108,7 +108,7 @@ def steps_from(mdp: MDP, state: int) -> Successors:
     {('env', 'process after start'): (1, 30)}
     """
     steps = {}
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+    for choice in mdp.choices(state):
         for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
             successor = int(mdp.transitions.indices[k])
             output = mdp.states[successor].partition(": ")[2]  # of a learned state: its name without the number
