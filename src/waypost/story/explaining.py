@@ -19,7 +19,7 @@ from waypost.importance.passing import SIDES
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, prepare
-from waypost.learn.alergia import Progress
+from waypost.learn.alergia import MergingProgress
 from waypost.logs import Actors, Contrasts, EventLog, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
 from waypost.logs.stored import StoredLog
@@ -51,7 +51,7 @@ def explain_log(
     learned: Learned | None = None,
     resamples: int = 0,
     seed: int = 1,
-    progress: Progress | None = None,
+    progress: MergingProgress | None = None,
 ) -> Explanation:
     """Explanation of a log, activity by activity: what good cases have that bad ones lack.
 
@@ -116,7 +116,7 @@ def _known(
     activities: Iterable[str] | None,
     learned: Learned | None,
     gone: tuple[str, ...],
-    progress: Progress | None,
+    progress: MergingProgress | None,
 ) -> tuple[Known, frozenset[str]]:
     """What is counted in a log and learned from it, and the activities to tell of, all by default."""
     log = ready.log if ready.log is not None else log_of_traces(ready.traces)

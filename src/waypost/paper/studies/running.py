@@ -68,10 +68,12 @@ class Outcome:
 
 Scope = Literal["all", "optimal"]
 Key = tuple[str, str, str, str, float, float | None]
-Progress = Callable[[int, int], None]
+StudyProgress = Callable[[int, int], None]
 
 
-def run(study: Study, settings: Settings, directory: Path, progress: Progress = lambda _done, _all: None) -> Outcome:
+def run(
+    study: Study, settings: Settings, directory: Path, progress: StudyProgress = lambda _done, _all: None
+) -> Outcome:
     """Measure what is not yet in the files in `directory`, which all studies share, and return what this one needs."""
     journals = Journals(directory)
     origins: dict[str, str] = {}
@@ -194,7 +196,7 @@ def _measured(
     settings: Settings,
     journal: Journal[Record],
     deadline: float | None,
-    progress: Progress,
+    progress: StudyProgress,
 ) -> int:
     """Measure the questions, `jobs` at a time; returns how many the budget left over."""
     if place().cluster is not None:
@@ -225,7 +227,7 @@ def _measured(
 
 
 def _on_cluster(
-    questions: Sequence[BoundAsked], settings: Settings, journal: Journal[Record], progress: Progress
+    questions: Sequence[BoundAsked], settings: Settings, journal: Journal[Record], progress: StudyProgress
 ) -> int:
     """Measure the questions on a cluster; the journal has each as soon as all of a round are known."""
     ordered = _spread(questions)

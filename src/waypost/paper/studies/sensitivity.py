@@ -14,14 +14,14 @@ from pathlib import Path
 from waypost.errors import require
 from waypost.paper.studies.accuracy import error
 from waypost.paper.studies.records import Record
-from waypost.paper.studies.running import Outcome, Progress, Settings, run
+from waypost.paper.studies.running import Outcome, Settings, StudyProgress, run
 from waypost.paper.studies.studies import EPSILONS, MS, TOLERANCES, Study
 from waypost.paper.studies.tables import Table
 
 COLOURS = {"right": "#2a7f62", "wrong": "#b03a2e", "unsolved": "#b9b9b9"}
 
 
-def run_grid(study: Study, settings: Settings, directory: Path, progress: Progress) -> Outcome:
+def run_grid(study: Study, settings: Settings, directory: Path, progress: StudyProgress) -> Outcome:
     """Measure the study once per tolerance; a budget is for each of them."""
     parts = [
         run(study, replace(settings, limits=replace(settings.limits, tolerance=tolerance)), directory, progress)
