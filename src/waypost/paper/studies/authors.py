@@ -175,7 +175,7 @@ def results_under(data: Path) -> list[Path]:
     found = [data / folder / name for name in FILES for folder in (".", "out") if (data / folder / name).is_file()]
     if not found:
         raise FormatError(
-            f"there is no {FILES[0]} under {str(data)!r}; say with --data where a clone of the authors' artifact is "
-            f"({ARTIFACT}, folder out)"
+            f"there is no {FILES[0]} under {str(data)!r}; the authors' results are in their artifact: "
+            f"git clone {ARTIFACT}, then --data mdp_attributive"
         )
     return found
