@@ -7,6 +7,9 @@ from fractions import Fraction
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from waypost.errors import WaypostError
+from waypost.importance import Question
+from waypost.importance.question import Scope
 from waypost.model import MDP
 
 
@@ -52,3 +55,12 @@ def path_names(mdp: MDP, path: list[int], choices: list[int]) -> list[str]:
     for c, s in zip(choices, path[1:], strict=True):
         names += [mdp.actions[c], mdp.states[s]]
     return names
+
+
+def question(mdp: MDP, scope: Scope) -> Question:
+    """What is asked of a drawn model; one whose goal cannot be reached, or is too rare, is drawn again."""
+    try:
+        return Question.of(mdp, target="goal", scope=scope)
+    except WaypostError:
+        assume(condition=False)
+        raise

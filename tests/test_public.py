@@ -96,8 +96,9 @@ def test_what_people_call_says_what_it_takes_gives_and_refuses(function):
     documented = inspect.getdoc(function)
     assert "Parameters\n----------" in documented
     assert "Returns\n-------" in documented
-    for name in inspect.signature(function).parameters:
-        assert name == "self" or f"\n{name}\n" in documented.replace("**", "")
+    entries = documented.partition("Parameters\n----------\n")[2].partition("\n\n")[0].splitlines()
+    named = {name.lstrip("*") for entry in entries if entry[0] != " " for name in entry.split(", ")}
+    assert named == {name for name in inspect.signature(function).parameters if name != "self"}
     if function in ASKING:
         assert "Raises\n------" in documented
         assert "Examples\n--------\n>>>" in documented

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import waypost
-from strategies import mdps
+from strategies import mdps, question
 from waypost.cases import loan
 from waypost.graph import compiled
 from waypost.importance import Question, facts
 from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
-from waypost.model import MDP, Strategy
+from waypost.model import Strategy
 from waypost.solve import elimination, lanes, pattern
 
 
@@ -34,14 +34,6 @@ def same(found, right) -> None:
     np.testing.assert_allclose(np.array(found), right, atol=1e-12)
     for exactly in (0, 1):
         assert ((np.array(found) == exactly) == (right == exactly)).all()
-
-
-def question(mdp: MDP, scope) -> Question:
-    try:
-        return Question.of(mdp, target="goal", scope=scope)
-    except waypost.WaypostError:
-        assume(condition=False)
-        raise
 
 
 @pytest.mark.usefixtures("twin")

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import waypost
-from strategies import mdps
+from strategies import mdps, question
 from waypost.cli import cli
 from waypost.cli import explain as cli_explain
 from waypost.errors import ArgumentError
@@ -31,14 +31,6 @@ SCOPES = ["all", "optimal", ["all", "optimal"]]
 def one_by_one(monkeypatch):
     """Small models are asked in small chunks, so that something is left to bounds."""
     monkeypatch.setattr(top, "AT_ONCE", 1)
-
-
-def question(mdp: MDP, scope) -> Question:
-    try:
-        return Question.of(mdp, target="goal", scope=scope)
-    except waypost.WaypostError:
-        assume(condition=False)
-        raise
 
 
 def never_below(asked: Question) -> None:

@@ -53,11 +53,6 @@ class Loaded:
     notes: tuple[str, ...] = ()
 
 
-def load_model(source: str | None, *, constants: Iterable[str] = (), exact: bool = False) -> MDP:
-    """Model of a file, a case study or a log, as `load` gives it."""
-    return load(source, constants=constants, exact=exact).mdp
-
-
 def load(
     source: str | None,
     *,

@@ -60,8 +60,7 @@ def to_networkx(mdp: MDP) -> Any:
     networkx = require("networkx", "graphs", "to_networkx()")
     graph = networkx.MultiDiGraph(initial=mdp.states[mdp.initial], labels=tuple(mdp.labels))
     for s, name in enumerate(mdp.states):
-        actions = mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]
-        graph.add_node(name, actions=actions, labels=mdp.labels_of(s))
+        graph.add_node(name, actions=mdp.actions_of(s), labels=mdp.labels_of(s))
     numbers = mdp.transitions.data.tolist() if mdp.exact is None else mdp.exact
     pointer, successors = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     for c, state in enumerate(mdp.choice_state.tolist()):

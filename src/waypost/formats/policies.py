@@ -164,7 +164,7 @@ def _rows(mdp: MDP, table: NDArray[np.float64]) -> NDArray[np.float64]:
     """(k, a) the rows of the states with a choice, if they fit."""
     several = _several(mdp)
     for s in several.tolist():
-        owned = mdp.first_choice[s + 1] - mdp.first_choice[s]
+        owned = len(mdp.choices(s))
         if s >= len(table) or owned != table.shape[1]:
             raise StrategyError(
                 f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
@@ -206,7 +206,7 @@ def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDA
     """Give the choices that action numbers mean in states that have several."""
     choice = mdp.first_choice[:-1].copy()
     for s, number in zip(states.tolist(), numbers.tolist(), strict=True):
-        if not 0 <= number < mdp.first_choice[s + 1] - mdp.first_choice[s]:
+        if not 0 <= number < len(mdp.choices(s)):
             raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
         choice[s] += int(number)
     return choice
@@ -225,7 +225,7 @@ def _state_name(mdp: MDP, state: Any) -> str:
 
 def _taken(mdp: MDP, s: int, taken: Any) -> Any:
     """An action, or a distribution over actions, by name."""
-    names = mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]
+    names = mdp.actions_of(s)
     if isinstance(taken, np.ndarray | list | tuple) and np.ndim(taken) == 1 and len(taken) > 1:
         odds = np.asarray(taken, float)
         if len(odds) != len(names):
@@ -241,7 +241,7 @@ def _taken(mdp: MDP, s: int, taken: Any) -> Any:
 
 
 def _action_name(mdp: MDP, s: int, action: Any) -> str:
-    names = mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]
+    names = mdp.actions_of(s)
     number = action.item() if isinstance(action, np.generic | np.ndarray) and np.size(action) == 1 else action
     if isinstance(number, int) and not isinstance(number, bool) and str(number) not in names:
         if not 0 <= number < len(names):

@@ -109,7 +109,7 @@ def prism_strategy(strategy: Strategy) -> str:
     mdp, taken = strategy.mdp, _memoryless(strategy)
     lines = []
     for s in range(mdp.n_states):
-        choices = [c for c in range(mdp.first_choice[s], mdp.first_choice[s + 1]) if taken[c]]
+        choices = [c for c in mdp.choices(s) if taken[c]]
         if len(choices) == 1:
             lines.append(f"{s}:{mdp.actions[choices[0]]}")
         else:
@@ -147,8 +147,7 @@ def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
         if entry.get("m", 0) != 0:
             raise StrategyError(f"{name} is a scheduler with memory, which is not read; ask Storm for a memoryless one")
         s = _storm_state(mdp, entry["s"], by_values)
-        first, last = int(mdp.first_choice[s]), int(mdp.first_choice[s + 1])
-        names = mdp.actions[first:last]
+        names = mdp.actions_of(s)
         for part in entry["c"]:
             odds = part.get("prob", 1) if isinstance(part, dict) else None
             if isinstance(odds, bool) or not isinstance(odds, int | float) or not 0 <= odds <= 2:
@@ -158,7 +157,7 @@ def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:
                 raise StrategyError(f"{name} has a choice whose labels are no list in state {mdp.states[s]!r}")
             label = "+".join(sorted(map(str, given_labels)))
             if label in names:
-                taken[first + names.index(label)] += odds
+                taken[mdp.choice(s, label)] += odds
             else:
                 indexed.append((s, part.get("index", -1), float(odds)))
     return _with_indexed(mdp, taken, indexed, name)
@@ -212,7 +211,7 @@ def _from_prism(mdp: MDP, text: str, name: str) -> Strategy:
             raise StrategyError(f"{name} line {number}: expected 'state:action', found {line[:60]!r}")
         s = _prism_state(mdp, match[1], by_tuple)
         for action, odds in _prism_choice(match[2], f"{name} line {number}"):
-            if action.isdigit() and action not in mdp.actions[mdp.first_choice[s] : mdp.first_choice[s + 1]]:
+            if action.isdigit() and action not in mdp.actions_of(s):
                 indexed.append((s, int(action[:15]), odds))
             else:
                 taken[mdp.choice(s, action)] += odds

@@ -92,18 +92,8 @@ def absolute_importance(
 
     Parameters
     ----------
-    mdp
-        The model; its initial state is where every run starts.
-    target
-        A state name, a label, an expression over variables, or several of them.
-    scope
-        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
-    states
-        Names of the states to ask about; every state by default.
-    exact
-        Compute in rationals; the bounds are Fractions.
-    progress
-        Told how many bounds were settled since it was last called; in all there are two per state.
+    mdp, target, scope, states, exact, progress
+        As in `state_importance`.
 
     Returns
     -------
@@ -132,16 +122,10 @@ def group_importance(
 
     Parameters
     ----------
-    mdp
-        The model; its initial state is where every run starts.
-    target
-        A state name, a label, an expression over variables, or several of them.
-    scope
-        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    mdp, target, scope, exact
+        As in `state_importance`.
     groups
         Labels or names of states by a name of your own, or "labels" for every label that several states share.
-    exact
-        Compute in rationals; the bounds are Fractions.
 
     Returns
     -------
@@ -173,16 +157,12 @@ def path_importance(
 
     Parameters
     ----------
-    mdp
-        The model.
+    mdp, target, exact
+        As in `state_importance`.
     path
         States and actions in turn: ``[s0, a0, s1, ..., sn]``; no state twice, none of the target.
-    target
-        A state name, a label, an expression over variables, or several of them.
     scope
         "all" strategies that follow the path, the "optimal" ones of them, or one `Strategy`.
-    exact
-        Compute in rationals; the bounds are Fractions.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from waypost.importance.numbers import TOGETHER, ask_states, states_of, without_
 from waypost.importance.passing import SIDES
 from waypost.importance.question import Question, Scope
 from waypost.importance.reading import explanation_of, ranking
-from waypost.importance.results import Explanation, StateImportance, Witnesses
+from waypost.importance.results import Bounds, Explanation, StateImportance, Top, Witnesses
 from waypost.importance.sweeps import Progress
 from waypost.importance.top import ask_most_important
 from waypost.importance.whatifs import WhatIfs
@@ -43,10 +43,8 @@ def explain(
 
     Parameters
     ----------
-    mdp
-        The model; its initial state is where every run starts.
-    target
-        A state name, a label, an expression over variables, or several of them.
+    mdp, target, exact
+        As in `state_importance`.
     scope
         One scope or several: "all", "optimal", a `Strategy`.
     states
@@ -66,8 +64,6 @@ def explain(
     top
         Only the so many most important states, those that come first in the `ranking` of all: proved to be them, from a
         bound on every state, long before all are computed. `Explanation.top` says how.
-    exact
-        Compute in rationals; the bounds are Fractions.
     progress
         Told how many bounds were settled since it was last called; two per state and scope, and two more per state.
 
@@ -92,35 +88,51 @@ def explain(
     (('Apply',), 1.0)
     """
     base = Question.of(mdp, target=target, scope="all", exact=exact)
+    questions = _questions(base, scope)
+    _check_count("witnesses", witnesses, least=0)
+    asked = states_of(mdp, states)
+    scores, proved = _scores(questions, asked, top, progress)
+    return explanation_of(
+        base,
+        scores,
+        absolute=_absolute(base, scores, together=len(asked) >= TOGETHER, progress=progress),
+        groups=_groups(questions, groups),
+        witnesses=_witnesses(scores, witnesses),
+        conserving=next((question.reach.conserving for question in questions if question.optimal), None),
+        whatifs=WhatIfs.of(base, next(iter(scores.values())).asked) if whatifs else None,
+        insight=_insight(questions, decisions=decisions, choices=choices) if decisions or choices else None,
+        top=proved,
+    )
+
+
+def _questions(base: Question, scope: Scope | Iterable[Scope]) -> list[Question]:
+    """One question per scope asked for; they share what is known of the model."""
     wanted = [scope] if isinstance(scope, str | Strategy) or not isinstance(scope, Iterable) else list(scope)
     questions = [base if each == "all" else base.within(each) for each in wanted]
     if len({question.scope_name for question in questions}) < max(len(wanted), 1):
         raise ArgumentError("scope is 'all', 'optimal', a Strategy, or several of them, each kind once")
-    if isinstance(witnesses, bool) or not isinstance(witnesses, int) or witnesses < 0:
-        raise ArgumentError(f"witnesses is a number of states, not {witnesses!r}")
-    if top is not None and (isinstance(top, bool) or not isinstance(top, int) or top < 1):
-        raise ArgumentError(f"top is a number of states, at least 1, not {top!r}")
-    asked, proved = states_of(mdp, states), None
-    together = len(asked) >= TOGETHER
-    scores: dict[str, StateImportance]
+    return questions
+
+
+def _check_count(word: str, count: int, *, least: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < least:
+        raise ArgumentError(f"{word} is a number of states, at least {least}, not {count!r}")
+
+
+def _scores(
+    questions: Sequence[Question], asked: Ints, top: int | None, progress: Progress | None
+) -> tuple[dict[str, StateImportance], Top | None]:
+    """Importance by scope, of all states asked about or of the `top` ones, with how these were told from the others."""
     if top is None:
-        scores = {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}
-    else:
-        scores, proved = ask_most_important(questions, asked, top, progress=progress)
-        asked = next(iter(scores.values())).asked
-    grouped = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
-    first = ranking(scores.values())[:witnesses]
-    return explanation_of(
-        base,
-        scores,
-        absolute=_absolute(base, scores, together=together, progress=progress),
-        groups={name: {part: found[name] for part, found in grouped.items()} for name in next(iter(grouped.values()))},
-        witnesses={name: _witnesses(result, first) for name, result in scores.items()},
-        conserving=next((question.reach.conserving for question in questions if question.optimal), None),
-        whatifs=WhatIfs.of(base, asked) if whatifs else None,
-        insight=_insight(questions, decisions=decisions, choices=choices) if decisions or choices else None,
-        top=proved,
-    )
+        return {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}, None
+    _check_count("top", top, least=1)
+    return ask_most_important(questions, asked, top, progress=progress)
+
+
+def _groups(questions: Sequence[Question], groups: Groups | None) -> dict[str, dict[str, Bounds]]:
+    """Bounds of each group by scope."""
+    found = {q.scope_name: ask_groups(q, {} if groups is None else groups) for q in questions}
+    return {name: {part: of[name] for part, of in found.items()} for name in next(iter(found.values()))}
 
 
 def _absolute(
@@ -156,6 +168,11 @@ def _choices(questions: Sequence[Question]) -> dict[str, ChoiceImportance]:
     return found
 
 
-def _witnesses(result: StateImportance, positions: Ints) -> dict[str, Witnesses]:
-    names = [result.mdp.states[result.asked[k]] for k in positions]
-    return {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}
+def _witnesses(scores: dict[str, StateImportance], count: int) -> dict[str, dict[str, Witnesses]]:
+    """Strategies that attain the bounds of the `count` most important states, by scope."""
+    first = ranking(scores.values())[:count]
+    found: dict[str, dict[str, Witnesses]] = {}
+    for scope, result in scores.items():
+        names = [result.mdp.states[s] for s in result.asked[first]]
+        found[scope] = {name: Witnesses(*(result.witness(name, side) for side in SIDES)) for name in names}
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -174,7 +175,7 @@ class StateImportance(ByState[Bounds]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SingleImportance:
+class SingleImportance(ABC):
     """Importance of one thing; ``lower, upper = result`` unpacks it."""
 
     mdp: MDP
@@ -184,9 +185,9 @@ class SingleImportance:
     upper: Number
 
     @property
+    @abstractmethod
     def subject(self) -> str:
         """What it is the importance of, as a person would write it."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return (

@@ -20,7 +20,7 @@ from waypost.learn.hoeffding import data_of, roomier, width
 from waypost.learn.tree import PrefixTree, Step, prefix_tree, weighted
 from waypost.logs.traces import Trace
 
-Progress = Callable[[int, int], None]  # states found, nodes that wait
+MergingProgress = Callable[[int, int], None]  # states found, nodes that wait
 
 NO_MERGING = 0.0
 AT_ONCE = 2_000  # pairs compared and edges folded between two signs of life
@@ -54,7 +54,7 @@ class States:
         return {self.steps[step]: (successor, seen) for step, successor, seen in rows}
 
 
-def merged_states(traces: Sequence[Trace], eps: float, progress: Progress | None = None) -> States:
+def merged_states(traces: Sequence[Trace], eps: float, progress: MergingProgress | None = None) -> States:
     """States that IOAlergia finds, the first being the initial one.
 
     `eps` is the Hoeffding test's: the larger, the more easily two states are told apart; 0 merges nothing.
@@ -62,7 +62,7 @@ def merged_states(traces: Sequence[Trace], eps: float, progress: Progress | None
     return states_of(prefix_tree(weighted(traces)), eps, progress)
 
 
-def states_of(tree: PrefixTree, eps: float, progress: Progress | None = None) -> States:
+def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = None) -> States:
     """States that IOAlergia finds in a prefix tree, which stays as it is."""
     if checked_eps(eps) == NO_MERGING:
         first = tree.first_child.astype(np.int64) - 1

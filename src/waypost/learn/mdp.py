@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import ModelError
-from waypost.learn.alergia import Progress, States, checked_eps, merged_states
+from waypost.learn.alergia import MergingProgress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
 from waypost.model import MDP, Strategy
@@ -31,7 +31,7 @@ def learn_mdp(
     actors: Actors | None = None,
     eps: float | str = EPS,
     naming: Naming = "plain",
-    progress: Progress | None = None,
+    progress: MergingProgress | None = None,
 ) -> MDP:
     """MDP that IOAlergia learns from a log, or from input/output traces.
 
@@ -108,7 +108,7 @@ def steps_from(mdp: MDP, state: int) -> Successors:
     {('env', 'process after start'): (1, 30)}
     """
     steps = {}
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+    for choice in mdp.choices(state):
         for k in range(int(mdp.transitions.indptr[choice]), int(mdp.transitions.indptr[choice + 1])):
             successor = int(mdp.transitions.indices[k])
             output = mdp.states[successor].partition(": ")[2]  # of a learned state: its name without the number

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from waypost.learn.alergia import NO_MERGING, Progress, checked_eps, states_of
+from waypost.learn.alergia import NO_MERGING, MergingProgress, checked_eps, states_of
 from waypost.learn.fit import Fit, fit, held_out_likelihood
 from waypost.learn.mdp import as_mdp
 from waypost.learn.tree import prefix_tree, weighted
@@ -58,7 +58,9 @@ class Learned:
         return f"{self.mdp.n_states:,} states, {merged}; {self.fit.sentence()}", sure
 
 
-def learn_fitting(traces: Sequence[Trace], *, eps: float | str = AUTO, progress: Progress | None = None) -> Learned:
+def learn_fitting(
+    traces: Sequence[Trace], *, eps: float | str = AUTO, progress: MergingProgress | None = None
+) -> Learned:
     """Model of input/output traces, merged as `eps` says, or by "auto" as much as is good for it; with its fit.
 
     >>> from waypost.logs import EVERY_EVENT_CHANCE, EventLog, io_traces

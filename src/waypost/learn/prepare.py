@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from waypost.learn.alergia import Progress
+from waypost.learn.alergia import MergingProgress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
 from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, Trace, io_traces
 from waypost.logs.steps.outcome import events_apart
@@ -32,7 +32,7 @@ class Prepared:
         """Model that the traces give."""
         return self.learn_fitting().mdp
 
-    def learn_fitting(self, progress: Progress | None = None) -> Learned:
+    def learn_fitting(self, progress: MergingProgress | None = None) -> Learned:
         """Model that the traces give, with how it was merged and how well it fits."""
         return learn_fitting(self.traces, eps=self.eps, progress=progress)
 

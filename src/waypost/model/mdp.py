@@ -121,6 +121,11 @@ class MDP:
         """Positions of the choices of a state."""
         return range(int(self.first_choice[state]), int(self.first_choice[state + 1]))
 
+    def actions_of(self, state: int) -> tuple[str, ...]:
+        """Actions of a state, in the order of its choices."""
+        own = self.choices(state)
+        return self.actions[own.start : own.stop]
+
     def successors(self, *, state: int | None = None, choice: int | None = None) -> NDArray[np.int64]:
         """Positions of the states that a choice may lead to, or that any choice of a state may lead to, sorted.
 
@@ -152,11 +157,10 @@ class MDP:
 
     def choice(self, state: int, action: str) -> int:
         """Position of the choice `action` in `state`, or an error with the actions there are."""
-        first, last = self.first_choice[state], self.first_choice[state + 1]
-        names = self.actions[first:last]
+        names = self.actions_of(state)
         if action not in names:
             raise unknown_name("action", str(action), names, f"state {self.states[state]!r}")
-        return int(first) + names.index(action)
+        return self.choices(state)[names.index(action)]
 
     def where(self, target: Target) -> NDArray[np.bool_]:
         """(S,) the states meant by a label, a state name, an expression over variables, or several of them.

@@ -16,7 +16,7 @@ from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.patterns.importance import PatternImportance, pattern_importance
 from waypost.patterns.letters import By
 from waypost.patterns.runs import Runs
-from waypost.patterns.search import Candidate, Progress, Search
+from waypost.patterns.search import Candidate, Search, SearchProgress
 from waypost.patterns.tree import Pattern
 
 
@@ -69,7 +69,7 @@ def find_patterns(
     top: int = 20,
     by: By = "state",
     effort: int = 20_000,
-    progress: Progress | None = None,
+    progress: SearchProgress | None = None,
     found: Callable[[Telling], None] | None = None,
 ) -> FoundPatterns:
     """The `top` most telling segments of the runs of a strategy, or of a best one.

@@ -22,7 +22,7 @@ from waypost.patterns.tree import Pattern, step
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Progress = Callable[[int, int], None]  # told how many segments were tried, and how many will be at most
+SearchProgress = Callable[[int, int], None]  # told how many segments were tried, and how many will be at most
 
 LEAST_SUPPORT = 0.01  # of all runs; rarer segments, and those that nearly all runs have, are not looked at
 LEAST_BITS = 1e-4  # that a segment tells about success; fewer are nothing to speak of
@@ -58,7 +58,7 @@ class Candidate:
 class Search:
     """A search through segments and templates, best first."""
 
-    def __init__(self, runs: Runs, effort: int, progress: Progress | None) -> None:
+    def __init__(self, runs: Runs, effort: int, progress: SearchProgress | None) -> None:
         self.runs = runs
         self.effort = effort
         self.progress = progress

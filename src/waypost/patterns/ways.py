@@ -240,7 +240,7 @@ def _spelled(mdp: MDP, strategy: Strategy, walk: Ints) -> tuple[str, ...]:
     states, modes = walk % mdp.n_states, walk // mdp.n_states
     names = [mdp.states[states[0]]]
     for s, y, mode in zip(states[:-1].tolist(), states[1:].tolist(), modes.tolist(), strict=False):
-        own = np.arange(mdp.first_choice[s], mdp.first_choice[s + 1])
+        own = np.array(mdp.choices(s))
         onward = strategy.modes[mode][own] * mdp.transitions[own][:, [y]].toarray().reshape(-1)
         names += [mdp.actions[own[int(np.argmax(onward))]], mdp.states[y]]
     return tuple(names)

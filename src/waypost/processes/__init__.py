@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -53,7 +54,7 @@ class ChildError(Exception):
         self.kind = kind  # name of the exception it raised
 
 
-class Closing:
+class Closing(ABC):
     """Something to be closed, by itself at the end of a ``with`` statement."""
 
     def __enter__(self) -> Self:
@@ -64,9 +65,9 @@ class Closing:
     ) -> None:
         self.close()
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of what it holds."""
-        raise NotImplementedError
 
 
 class Child(Closing):

@@ -13,7 +13,6 @@ from typing import Literal
 
 Point = tuple[float, float]
 Direction = Literal["wide", "tall"]
-DIRECTIONS: tuple[Direction, ...] = ("wide", "tall")
 LayoutEngine = Literal["auto", "graphviz", "layers"]
 
 GAP = 34.0  # between neighbours of a layer

@@ -136,7 +136,7 @@ def _direct(mdp: MDP, states: tuple[int, ...], silent: Sequence[bool]) -> list[E
 
 def _steps(mdp: MDP, state: int) -> Iterator[tuple[int, int, float]]:
     """Ways out of a state: choice, successor, probability."""
-    for choice in range(int(mdp.first_choice[state]), int(mdp.first_choice[state + 1])):
+    for choice in mdp.choices(state):
         low, high = mdp.transitions.indptr[choice : choice + 2]
         row = zip(mdp.transitions.indices[low:high].tolist(), mdp.transitions.data[low:high].tolist(), strict=True)
         yield from ((choice, target, probability) for target, probability in row)

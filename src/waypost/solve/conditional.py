@@ -88,26 +88,15 @@ def best_ratio(
         if best is not None and not found.value * best.complement > best.value * found.complement * enough:
             return best
         if not arena.exact and found.gain + found.loss < SMALLEST:
-            return _in_digits(arena, start, terminal, gain, loss, may_stop, enabled)
+            return _in_digits(arena, gain, loss, start=start, terminal=terminal, may_stop=may_stop, enabled=enabled)
         best = found
         weights = best.complement, best.value * above
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
 
 
-def _in_digits(
-    arena: Arena,
-    start: int,
-    terminal: Mask,
-    gain: NDArray[Any],
-    loss: NDArray[Any],
-    may_stop: Mask,
-    enabled: Mask | None,
-) -> Ratio:
+def _in_digits(arena: Arena, gain: NDArray[Any], loss: NDArray[Any], **asked: Any) -> Ratio:
     """The same in a hundred digits, which no rarity exhausts; gain and loss by their shares of the sum."""
     with in_digits():
-        gain, loss = to_digits(gain), to_digits(loss)
         finer = arena.careful(arena.graph.everything)
-        found = best_ratio(
-            finer, start=start, terminal=terminal, gain=gain, loss=loss, may_stop=may_stop, enabled=enabled
-        )
+        found = best_ratio(finer, gain=to_digits(gain), loss=to_digits(loss), **asked)
         return Ratio(float(found.value), float(found.complement), found.choice)

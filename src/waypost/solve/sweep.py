@@ -33,8 +33,6 @@ from waypost.solve.remaining import MOST_AROUND, MOST_VIA, optimised
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WIDTH = 16  # right-hand sides solved side by side
 
-Progress = Callable[[int], None]
-
 
 class Asked(NamedTuple):
     """Some states, as the compiled loop takes them."""
@@ -56,7 +54,7 @@ def sweep(
     *,
     stopping: bool = True,
     workers: int,
-    progress: Progress | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> tuple[Floats, Mask]:
     """(n, 2) probabilities of meeting each state, and of the target without it, under the strategy optimal for it.
 

@@ -19,7 +19,7 @@ from waypost.importance.passing import SIDES
 from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, prepare
-from waypost.learn.alergia import Progress
+from waypost.learn.alergia import MergingProgress
 from waypost.logs import Actors, Contrasts, EventLog, Recipe, Step, contrast, open_log, process_map
 from waypost.logs.log import POSITIVE
 from waypost.logs.stored import StoredLog
@@ -51,7 +51,7 @@ def explain_log(
     learned: Learned | None = None,
     resamples: int = 0,
     seed: int = 1,
-    progress: Progress | None = None,
+    progress: MergingProgress | None = None,
 ) -> Explanation:
     """Explanation of a log, activity by activity: what good cases have that bad ones lack.
 
@@ -101,12 +101,8 @@ def explain_log(
     >>> [a.name for a in found.log.ranked], [a.name for a in found.log.defining]
     (['help', 'ask'], ['go', 'pay'])
     """
-    ready = _ready(source, positive, actors, eps)
-    log = ready.log if ready.log is not None else log_of_traces(ready.traces)
-    counted = contrast(log)
-    wanted = _known(activities, [c.name for c in counted.activities])
     gone = (without,) if isinstance(without, str) else tuple(without)
-    known = Known(ready, log, counted, learned or ready.learn_fitting(progress), gone)
+    known, wanted = _known(_ready(source, positive, actors, eps), activities, learned, gone, progress)
     chosen = Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
     scores, doubts = _scores(known, chosen, wanted, resamples, seed)
     story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
@@ -115,13 +111,22 @@ def explain_log(
     return replace(told, insight=log_insight(story.process_map, story.activities, chosen.as_observed, scored))
 
 
-def _known(activities: Iterable[str] | None, known: Sequence[str]) -> frozenset[str]:
-    """Activities to tell of; all by default."""
-    wanted = known if activities is None else list(activities)
+def _known(
+    ready: Prepared,
+    activities: Iterable[str] | None,
+    learned: Learned | None,
+    gone: tuple[str, ...],
+    progress: MergingProgress | None,
+) -> tuple[Known, frozenset[str]]:
+    """What is counted in a log and learned from it, and the activities to tell of, all by default."""
+    log = ready.log if ready.log is not None else log_of_traces(ready.traces)
+    counted = contrast(log)
+    names = [c.name for c in counted.activities]
+    wanted = names if activities is None else list(activities)
     for name in wanted:
-        if name not in known:
-            raise unknown_name("activity", name, known, "this log")
-    return frozenset(wanted)
+        if name not in names:
+            raise unknown_name("activity", name, names, "this log")
+    return Known(ready, log, counted, learned or ready.learn_fitting(progress), gone), frozenset(wanted)
 
 
 def _forbidden(names: Sequence[str]) -> tuple[str, ...]:

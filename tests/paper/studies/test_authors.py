@@ -96,4 +96,4 @@ def test_other_files_and_states_are_refused(tmp_path):
     with pytest.raises(FormatError, match="which the model has not"):
         state_of(epidemic(4), "q1: other")
     done = CliRunner().invoke(command, ["published", "--data", str(tmp_path / "nowhere"), "-o", str(tmp_path)])
-    assert "clone of the authors' artifact" in str(done.exception)
+    assert "git clone https://github.com/explainableMDPs/mdp_attributive" in str(done.exception)

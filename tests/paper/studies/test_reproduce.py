@@ -17,7 +17,7 @@ from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.accuracy import accuracy, cause, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot, drawing
 from waypost.paper.studies.models import find_model
-from waypost.paper.studies.records import Journal, Record, read_rows
+from waypost.paper.studies.records import Journal, Record, Sweep, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
 from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of, variant_of
@@ -196,9 +196,10 @@ def test_the_box_plot_is_drawn(tmp_path):
     given = [
         record(model="MSSD10", seconds=s, status=e) for s, e in ((0.1, "optimal"), (2.0, "optimal"), (3.0, "timeout"))
     ]
-    box_plot(given, ("MSSD10", "MSSD100"), tmp_path / "mssd.svg")
+    box_plot(given, [Sweep("MSSD10.3", "optimal", 5910, 0.1, None)], ("MSSD10", "MSSD100"), tmp_path / "mssd.svg")
     text = (tmp_path / "mssd.svg").read_text(encoding="utf-8")
     assert text.startswith("<?xml")
+    assert "exact engine" in text
     assert not list(tmp_path.glob("*.part"))
 
 

@@ -95,7 +95,7 @@ class Product:
 
     def choices(self, x: int) -> range:
         """Choices of a product state."""
-        return range(int(self.mdp.first_choice[x]), int(self.mdp.first_choice[x + 1]))
+        return self.mdp.choices(x)
 
     def successors(self, choice: int) -> list[tuple[int, float]]:
         """Successors of a choice, with their probabilities."""

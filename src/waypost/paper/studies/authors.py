@@ -18,6 +18,7 @@ from waypost.importance import Bounds, state_importance
 from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Encoding, Sense
 from waypost.paper.studies.models import ARTIFACT, find_model
+from waypost.paper.studies.running import EXACT_UP_TO
 from waypost.paper.studies.studies import BOTH, TARGET
 from waypost.paper.studies.tables import Table
 
@@ -25,7 +26,6 @@ FILES = ("results_greps_bpic.csv", "results_epidemic.csv")
 THEIRS: Mapping[str, Encoding] = {"GQP": "QP", "QP": "QP*", "LP": "LP*", "quadratic": "QP*", "linear": "LP*"}
 STATUS = {"2": "optimal", "3": "infeasible", "9": "timeout", "17": "memory"}  # Gurobi's numbers
 NAMES = {"greps": "GrepS", "bpic12": "BPIC12", "bpic17-both": "BPIC17"}
-EXACT_UP_TO = 200  # states, as for the studies
 SENSES: Mapping[str, Sense] = {"1": "min", "-1": "max"}
 
 
@@ -175,7 +175,7 @@ def results_under(data: Path) -> list[Path]:
     found = [data / folder / name for name in FILES for folder in (".", "out") if (data / folder / name).is_file()]
     if not found:
         raise FormatError(
-            f"there is no {FILES[0]} under {str(data)!r}; say with --data where a clone of the authors' artifact is "
-            f"({ARTIFACT}, folder out)"
+            f"there is no {FILES[0]} under {str(data)!r}; the authors' results are in their artifact: "
+            f"git clone {ARTIFACT}, then --data mdp_attributive"
         )
     return found

@@ -4,29 +4,38 @@ from __future__ import annotations
 
 import html
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from waypost.errors import require
 from waypost.model import MDP
-from waypost.paper.studies.records import Record
+from waypost.paper.studies.records import Record, Sweep
 from waypost.paper.studies.studies import family
 
 
-def box_plot(records: Sequence[Record], models: Sequence[str], path: Path) -> None:
-    """Draw solver seconds as a box per model on the left axis (logarithmic), timeouts as dots on the right one."""
+def box_plot(records: Sequence[Record], engine: Sequence[Sweep], models: Sequence[str], path: Path) -> None:
+    """Draw seconds per bound on the left axis (logarithmic), timeouts on the right one.
+
+    A box per size of model is the solver's, a diamond the engine's mean.
+    """
     figure_module = require("matplotlib.figure", "plot", "drawing the MSSD figure")
-    figure = figure_module.Figure(figsize=(6, 3.6), layout="constrained")
+    figure = figure_module.Figure(figsize=(9, 3.6), layout="constrained")
     left = figure.add_subplot()
     models = tuple(dict.fromkeys(map(family, models)))
+    places = range(1, len(models) + 1)
     data = [[max(r.counted, 1e-4) for r in records if family(r.model) == m] for m in models]
+    ours = [[e.seconds / (2 * e.states) for e in engine if family(e.model) == m] for m in models]
     cut = [sum(r.status in ("timeout", "memory") for r in records if family(r.model) == m) for m in models]
     labels = [f"{m}\n({len(d)} bounds)" for m, d in zip(models, data, strict=True)]
     left.boxplot([d or [math.nan] for d in data], tick_labels=labels, widths=0.5)
+    left.plot(places, [statistics.fmean(o or [math.nan]) for o in ours], "D", color="#2a7f62", label="exact engine")
+    left.tick_params(axis="x", labelsize=7)
     left.set_yscale("log")
-    left.set_ylabel("seconds in the solver, per bound")
+    left.set_ylabel("seconds per bound")
+    left.legend(loc="center left", fontsize=8)
     right = left.twinx()
-    right.plot(range(1, len(models) + 1), cut, "o", color="#b03a2e", label="cut off by a limit")
+    right.plot(places, cut, "o", color="#b03a2e")
     right.set_ylabel("bounds cut off by a limit", color="#b03a2e")
     right.set_ylim(-0.5, max([*cut, 1]) + 1)
     right.yaxis.get_major_locator().set_params(integer=True)

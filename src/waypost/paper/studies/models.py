@@ -26,7 +26,7 @@ FOLDERS = (".", "out/models", "models", "models/paper", "models/learned")
 
 
 @dataclass(frozen=True)
-class Learned:
+class PaperModel:
     """A model of the paper that was learned from a log."""
 
     file: str  # as the authors call it
@@ -36,16 +36,16 @@ class Learned:
     stand_in: str  # the case study that is generated instead
 
 
-LEARNED: Mapping[str, Learned] = MappingProxyType({
-    "GrepS": Learned(
+LEARNED: Mapping[str, PaperModel] = MappingProxyType({
+    "GrepS": PaperModel(
         "model_greps_model-it_*.prism", "greps.prism", "greps",
         ("greps_io_traces_mdp_ce_encoding.json", "greps_log.csv"), "loan-log:33",
     ),
-    "BPIC12": Learned(
+    "BPIC12": PaperModel(
         "model_bpic12_model-it_*.prism", "bpic12.prism", "bpic12",
         ("BPI_Challenge_2012.xes.gz", "BPI_Challenge_2012.xes"), "loan-log:500",
     ),
-    "BPIC17": Learned(
+    "BPIC17": PaperModel(
         "model_bpic17-both_model-it_*.prism", "bpic17.prism", "bpic17",
         ("BPI Challenge 2017.xes.gz", "BPI Challenge 2017.xes", "BPI_Challenge_2017.xes.gz"), "loan-log:1000",
     ),
@@ -83,7 +83,7 @@ def find_model(name: str, data: Path, *, generated: bool = False) -> Source:
     return Source(case(name), f"the case study {name}")
 
 
-def _learned(name: str, known: Learned, data: Path, *, generated: bool) -> Source:
+def _learned(name: str, known: PaperModel, data: Path, *, generated: bool) -> Source:
     file = _file(data, known.plain, known.file)
     if file is not None:
         return Source(read_mdp(file), f"the authors' {file.name}")

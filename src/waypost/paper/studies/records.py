@@ -45,7 +45,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Engine:
+class Sweep:
     """One sweep of the exact engine: every state asked for, both bounds."""
 
     model: str
@@ -67,7 +67,7 @@ class Truth:
     upper: float
 
 
-Row = TypeVar("Row", Record, Engine, Truth)
+Row = TypeVar("Row", Record, Sweep, Truth)
 
 
 def read_rows(kind: type[Row], path: Path) -> list[Row]:
@@ -122,5 +122,5 @@ class Journal(Generic[Row]):
         return iter(self.rows)
 
 
-def _cells(row: Record | Engine | Truth) -> list[object]:
+def _cells(row: Record | Sweep | Truth) -> list[object]:
     return ["" if value is None else value for value in asdict(row).values()]

@@ -36,7 +36,7 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
-            box_plot([r for r in outcome.records if r.variant == FIGURE], study.models, path)
+            box_plot([r for r in outcome.records if r.variant == FIGURE], outcome.engine, study.models, path)
             written.append(path)
     return written
 
@@ -55,8 +55,10 @@ def _tables(outcome: Outcome) -> dict[str, Table]:
         return {"Seconds per bound": times(outcome, by_sense=False), "Every claim": claims(outcome.records)}
     if name == "differences":
         return {"Differences": differences(outcome)}
+    apart = {"Seconds per bound, lower and upper apart": times(outcome, by_sense=True)} if name == "appendix" else {}
     return {
-        "Seconds per bound": times(outcome, by_sense=name == "appendix"),
+        "Seconds per bound": times(outcome, by_sense=False),
+        **apart,
         "All models together": overall(outcome),
     }
 

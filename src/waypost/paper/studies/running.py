@@ -19,7 +19,7 @@ from waypost.importance.results import Number
 from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
 from waypost.paper.studies.models import Source, find_model
-from waypost.paper.studies.records import Engine, Journal, Record, Truth
+from waypost.paper.studies.records import Journal, Record, Sweep, Truth
 from waypost.paper.studies.studies import TARGET, Study, Variant, states_of, variant_of, without_qp
 from waypost.processes.places import place, spread_out, working
 
@@ -43,7 +43,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Question:
+class BoundAsked:
     """One bound to be measured."""
 
     model: str
@@ -61,17 +61,19 @@ class Outcome:
     study: Study
     settings: Settings
     records: list[Record]
-    engine: list[Engine]
+    engine: list[Sweep]
     left: int
     origins: Mapping[str, str] = field(default_factory=dict)  # where the models come from
 
 
 Scope = Literal["all", "optimal"]
 Key = tuple[str, str, str, str, float, float | None]
-Progress = Callable[[int, int], None]
+StudyProgress = Callable[[int, int], None]
 
 
-def run(study: Study, settings: Settings, directory: Path, progress: Progress = lambda _done, _all: None) -> Outcome:
+def run(
+    study: Study, settings: Settings, directory: Path, progress: StudyProgress = lambda _done, _all: None
+) -> Outcome:
     """Measure what is not yet in the files in `directory`, which all studies share, and return what this one needs."""
     journals = Journals(directory)
     origins: dict[str, str] = {}
@@ -81,7 +83,7 @@ def run(study: Study, settings: Settings, directory: Path, progress: Progress = 
         if deadline is not None and time.perf_counter() > deadline:
             left += len(models) * (settings.sample or study.sample or 1) * len(study.variants) * len(study.senses)
             continue
-        questions: list[Question] = []
+        questions: list[BoundAsked] = []
         for name in models:
             source = _model(name, settings, directory)
             origins[name] = source.origin
@@ -102,7 +104,7 @@ class Journals:
     """The files of an output directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.engine = Journal(Engine, directory / "engine.csv")
+        self.engine = Journal(Sweep, directory / "engine.csv")
         self.truths = Journal(Truth, directory / "exact.csv")
         self.records = Journal(Record, directory / "measurements.csv")
 
@@ -120,7 +122,7 @@ def _model(name: str, settings: Settings, directory: Path) -> Source:
     return source
 
 
-def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Journals) -> list[Question]:
+def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Journals) -> list[BoundAsked]:
     states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
     variants = [variant_of(v) for v in study.variants if not without_qp(name, v)]
     scopes = sorted({SCOPE[v.encoding] for v in variants})
@@ -129,7 +131,7 @@ def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Jour
 
 
 def _swept(
-    mdp: MDP, name: str, scope: Scope, settings: Settings, engine: Journal[Engine], truths: Journal[Truth]
+    mdp: MDP, name: str, scope: Scope, settings: Settings, engine: Journal[Sweep], truths: Journal[Truth]
 ) -> Mapping[str, Bounds]:
     """Measure the engine on every state the paper asked about, sample or not: it answers all of them together.
 
@@ -149,7 +151,7 @@ def _swept(
         truth = _truth(mdp, name, scope, target, states, truths)
         right = sum(_near(found[s].lower, truth[s].lower) + _near(found[s].upper, truth[s].upper) for s in states)
     for seconds in taken:
-        engine.add(Engine(name, scope, len(states), seconds, right))
+        engine.add(Sweep(name, scope, len(states), seconds, right))
     return truth
 
 
@@ -177,7 +179,7 @@ def _questions(
     states: Sequence[str],
     senses: Sequence[Sense],
     found: Mapping[Scope, Mapping[str, Bounds]],
-) -> list[Question]:
+) -> list[BoundAsked]:
     """Questions of one model, state by state, so that a run that is cut short has seen every variant."""
     questions = []
     for state in states:
@@ -185,16 +187,16 @@ def _questions(
             bounds = found[SCOPE[variant.encoding]][state]
             for sense in senses:
                 exact = float(bounds.lower if sense == "min" else bounds.upper)
-                questions.append(Question(name, mdp, variant, state, sense, exact))
+                questions.append(BoundAsked(name, mdp, variant, state, sense, exact))
     return questions
 
 
 def _measured(
-    questions: Sequence[Question],
+    questions: Sequence[BoundAsked],
     settings: Settings,
     journal: Journal[Record],
     deadline: float | None,
-    progress: Progress,
+    progress: StudyProgress,
 ) -> int:
     """Measure the questions, `jobs` at a time; returns how many the budget left over."""
     if place().cluster is not None:
@@ -224,7 +226,9 @@ def _measured(
     return len(questions) - done
 
 
-def _on_cluster(questions: Sequence[Question], settings: Settings, journal: Journal[Record], progress: Progress) -> int:
+def _on_cluster(
+    questions: Sequence[BoundAsked], settings: Settings, journal: Journal[Record], progress: StudyProgress
+) -> int:
     """Measure the questions on a cluster; the journal has each as soon as all of a round are known."""
     ordered = _spread(questions)
     found = spread_out(
@@ -235,7 +239,7 @@ def _on_cluster(questions: Sequence[Question], settings: Settings, journal: Jour
     return 0
 
 
-def _answering(given: tuple[Sequence[Question], Settings]) -> Callable[[int], dict[str, object]]:
+def _answering(given: tuple[Sequence[BoundAsked], Settings]) -> Callable[[int], dict[str, object]]:
     """What a worker does with the number of a question."""
     questions, settings = given
 
@@ -246,9 +250,9 @@ def _answering(given: tuple[Sequence[Question], Settings]) -> Callable[[int], di
     return answer
 
 
-def _spread(questions: Sequence[Question]) -> list[Question]:
+def _spread(questions: Sequence[BoundAsked]) -> list[BoundAsked]:
     """Take the models in turn, and their states in a far-flung order: a cut run is a sample, not a beginning."""
-    by_model: dict[str, list[Question]] = {}
+    by_model: dict[str, list[BoundAsked]] = {}
     for question in questions:
         by_model.setdefault(question.model, []).append(question)
     keyed = []
@@ -259,7 +263,7 @@ def _spread(questions: Sequence[Question]) -> list[Question]:
     return [question for _, question in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def measure(question: Question, settings: Settings, solvers: Solvers) -> Record:
+def measure(question: BoundAsked, settings: Settings, solvers: Solvers) -> Record:
     """Measure one bound; a free solver takes over where Gurobi is not to be had, or its licence too small."""
     variant = replace(question.variant, solver=settings.solver or question.variant.solver)
     if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
@@ -285,7 +289,7 @@ def without_gurobi(variant: Variant) -> Variant:
     return replace(variant, solver="highs" if held else "scip")
 
 
-def _claim(question: Question, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
+def _claim(question: BoundAsked, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
     return claim(
         question.mdp, variant.encoding, target=settings.target, state=question.state, sense=question.sense,
         solver=variant.solver, solvers=solvers, limits=settings.limits, options=variant.options,

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from waypost.errors import require
 from waypost.paper.studies.accuracy import error
 from waypost.paper.studies.records import Record
-from waypost.paper.studies.running import Outcome, Progress, Settings, run
+from waypost.paper.studies.running import Outcome, Settings, StudyProgress, run
 from waypost.paper.studies.studies import EPSILONS, MS, TOLERANCES, Study
 from waypost.paper.studies.tables import Table
 
 COLOURS = {"right": "#2a7f62", "wrong": "#b03a2e", "unsolved": "#b9b9b9"}
 
 
-def run_grid(study: Study, settings: Settings, directory: Path, progress: Progress) -> Outcome:
+def run_grid(study: Study, settings: Settings, directory: Path, progress: StudyProgress) -> Outcome:
     """Measure the study once per tolerance; a budget is for each of them."""
     parts = [
         run(study, replace(settings, limits=replace(settings.limits, tolerance=tolerance)), directory, progress)
@@ -79,7 +80,7 @@ def draw_grid(records: Sequence[Record], models: Sequence[str], path: Path) -> N
     part.replace(path)
 
 
-def _bars(axis: object, records: Sequence[Record], values: Sequence[float]) -> None:
+def _bars(axis: Any, records: Sequence[Record], values: Sequence[float]) -> None:
     """Stacked shares, for every value one bar per tolerance, the solver's own first."""
     width = 0.8 / len(TOLERANCES)
     for t, tolerance in enumerate(TOLERANCES):
@@ -91,8 +92,8 @@ def _bars(axis: object, records: Sequence[Record], values: Sequence[float]) -> N
                 part = [r for r in records if r.tolerance == tolerance and r.variant.endswith(f"= {value:g}")]
                 heights.append(sum(judgement(r) == name for r in part) / len(part) if part else 0.0)
             label = {"label": name} if t == 0 else {}
-            axis.bar(places, heights, width * 0.92, bottom=floor, color=colour, **label)  # type: ignore[attr-defined]
+            axis.bar(places, heights, width * 0.92, bottom=floor, color=colour, **label)
             floor = [low + high for low, high in zip(floor, heights, strict=True)]
-    axis.set_xticks(range(len(values)), [f"{v:g}" for v in values], fontsize=7)  # type: ignore[attr-defined]
-    axis.set_ylim(0, 1)  # type: ignore[attr-defined]
-    axis.tick_params(axis="y", labelsize=7)  # type: ignore[attr-defined]
+    axis.set_xticks(range(len(values)), [f"{v:g}" for v in values], fontsize=7)
+    axis.set_ylim(0, 1)
+    axis.tick_params(axis="y", labelsize=7)

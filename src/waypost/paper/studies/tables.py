@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from waypost.paper.encodings import SCOPE, Encoding
-from waypost.paper.studies.records import Engine, Record
+from waypost.paper.studies.records import Record, Sweep
 from waypost.paper.studies.running import Outcome
 from waypost.paper.studies.studies import VARIANTS, Published, family, plain_name, published, variant_of
 
@@ -97,7 +97,7 @@ def _solvers(part: Iterable[Record]) -> str:
     return ", ".join(name if len(tally) == 1 else f"{name} {count}" for name, count in sorted(tally.items()))
 
 
-def _engine_rows(model: str, engine: Sequence[Engine], *, by_sense: bool) -> list[Cells]:
+def _engine_rows(model: str, engine: Sequence[Sweep], *, by_sense: bool) -> list[Cells]:
     rows: list[Cells] = []
     for scope in ("all", "optimal"):
         sweeps = [e for e in engine if family(e.model) == model and e.scope == scope]
@@ -113,17 +113,17 @@ def _engine_rows(model: str, engine: Sequence[Engine], *, by_sense: bool) -> lis
     return rows
 
 
-def _judged(sweep: Engine) -> Cells:
+def _judged(sweep: Sweep) -> Cells:
     return ("–", "–") if sweep.right is None else (str(sweep.right), str(2 * sweep.states - sweep.right))
 
 
-def engine_mean(engine: Iterable[Engine], model: str, encoding: Encoding) -> float | None:
+def engine_mean(engine: Iterable[Sweep], model: str, encoding: Encoding) -> float | None:
     """Mean seconds per bound of the engine's sweeps over a model, in the scope of an encoding."""
     sweeps = [e.seconds / (2 * e.states) for e in engine if e.model == model and e.scope == SCOPE[encoding]]
     return statistics.fmean(sweeps) if sweeps else None
 
 
-def speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> float | None:
+def speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> float | None:
     """How many times longer the solver took than the engine, in the mean over all bounds of the same run.
 
     Only the time inside the solver counts, although the engine's includes everything; a bound that was cut off counts
@@ -134,7 +134,7 @@ def speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> float | None:
     return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
 
 
-def _speed_up(part: Sequence[Record], engine: Sequence[Engine]) -> str:
+def _speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> str:
     found = speed_up(part, engine)
     more = ">" if any(r.status == "timeout" for r in part) else ""
     return "–" if found is None else f"{more}{found:,.0f}"
