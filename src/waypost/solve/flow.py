@@ -98,7 +98,7 @@ def most_passed(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Fl
     attained = ~loose[place] & alive
     owner, goal = np.repeat(graph.choice_state, np.diff(graph.indptr)), reach.arena.graph.indices[entries]
     new = attained[goal] & (parts.component[owner] != parts.component[place[goal]])
-    entering = np.bincount(goal[new], often[owner[new]] * chance[new], minlength=len(place))
+    entering = np.bincount(goal[new], often[owner[new]] * chance[new], minlength=len(place)).astype(float)
     entering[start] += 1.0
     return Flow(np.where(alive, found[place], 0.0), attained, attained & ~wandering, entering, merged, parts)
 

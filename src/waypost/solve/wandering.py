@@ -125,10 +125,11 @@ class _Around(NamedTuple):
     def entered(self, begun: _Begun) -> Floats:
         """(n + 1,) how often the end component is entered at each member next; and how often never again."""
         to, inside = self.places(begun.states)
-        found = np.bincount(to[~inside], begun.often[~inside], minlength=len(self.members) + 1)
-        if self.visits is None or not inside.any():
-            return found
-        return found + self.visits.before(np.bincount(to[inside], begun.often[inside], len(self.others))) @ self.ways
+        found = np.bincount(to[~inside], begun.often[~inside], len(self.members) + 1).astype(float)
+        if self.visits is not None and inside.any():
+            others = np.bincount(to[inside], begun.often[inside], len(self.others)).astype(float)
+            found += self.visits.before(others) @ self.ways
+        return found
 
 
 def _rooms(arena: Arena, around: _Around, entered: Floats, enabled: Mask) -> tuple[Graph, Floats]:
