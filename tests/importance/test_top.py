@@ -23,6 +23,7 @@ from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.synthetic import synthetic
 from waypost.solve import elimination, flow
 from waypost.solve.flow import MARGIN
+from waypost.solve.wandering import least_met
 
 SCOPES = ["all", "optimal", ["all", "optimal"]]
 
@@ -95,14 +96,37 @@ def test_the_first_of_a_full_run_of_a_larger_model(shape, scope, wanted):
 def test_where_no_choice_lies_before_a_state_one_pass_tells_its_importance(mdp):
     asked = question(mdp, "optimal")
     exact = asked.states()
-    told = asked.flow.exact
-    np.testing.assert_allclose(asked.flow.most[told], exact.upper[told], rtol=1e-12)
+    told, attained = asked.flow.exact, asked.flow.attained
+    np.testing.assert_allclose(asked.flow.most[attained], exact.upper[attained], rtol=1e-12)
     np.testing.assert_allclose(asked.flow.most[told], exact.lower[told], rtol=1e-12)
     with pytest.MonkeyPatch.context() as large:
         large.setattr(sweeps, "LARGE", 0)
         large.setattr(elimination, "MOST_KEPT", -1)
         again = bounds_of_states(question(mdp, "optimal"), np.arange(mdp.n_states), workers=2)
     np.testing.assert_allclose(again, [exact.lower, exact.upper], rtol=1e-12)
+
+
+def least_by_flow(asked: Question) -> np.ndarray:
+    states = np.arange(asked.mdp.n_states)
+    return least_met(asked.reach, asked.start, asked.flow, states, enabled=asked.enabled)
+
+
+@settings(max_examples=300)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_how_rarely_a_state_of_an_end_component_is_met_is_told_there(mdp):
+    asked = question(mdp, "optimal")
+    found = least_by_flow(asked)
+    told = ~np.isnan(found)
+    np.testing.assert_allclose(found[told], asked.states().lower[told], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_end_components_of_a_larger_model_are_small_questions(seed):
+    asked = Question.of(synthetic(400, "many", seed), target="goal", scope="optimal")
+    found, exact = least_by_flow(asked), asked.states()
+    told = ~np.isnan(found)
+    assert (told == (asked.flow.attained & ~asked.flow.exact)).all()
+    np.testing.assert_allclose(found[told], exact.lower[told], rtol=1e-10)
 
 
 @pytest.mark.parametrize("shape", ["few", "many"])

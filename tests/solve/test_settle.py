@@ -46,6 +46,28 @@ def house(n: int, leaving: Fraction, seed: int) -> MDP:
     return MDP.from_dict(steps, initial="a0")
 
 
+def lingering(seed: int) -> MDP:
+    """One or two halls left once in ten thousand to a thousand million steps; much can be done in them meanwhile."""
+    rng = np.random.default_rng(seed)
+    n, halls = int(rng.integers(9, 45)), int(rng.integers(1, 3))
+    leaving = Fraction(1, 10 ** int(rng.choice([4, 6, 7, 8, 9])))
+    steps: dict[str, dict[str, dict[str, Fraction]]] = {"won": {}, "lost": {}}
+    for hall in range(halls):
+        for i in range(n):
+            steps[f"{hall}.{i}"] = {}
+            for action in range(int(rng.integers(1, 4))):
+                near = (i + rng.integers(-3, 4, 3)) % n if rng.random() < 0.6 else rng.integers(0, n, 2)
+                rooms = sorted({*near.tolist(), (i + 1) % n} if action == 0 else {*near.tolist()})
+                out: dict[str, Fraction] = {}
+                if rng.random() < 0.65:
+                    won = Fraction(int(rng.integers(1, 8)), 8)
+                    beyond = f"1.{int(rng.integers(n))}" if hall == 0 and halls == 2 else "lost"
+                    out = {"won": leaving * won, beyond: leaving * (1 - won)}
+                stay = 1 - sum(out.values())
+                steps[f"{hall}.{i}"][f"a{action}"] = {f"{hall}.{j}": stay / len(rooms) for j in rooms} | out
+    return MDP.from_dict(steps, initial="0.0")
+
+
 PACES = [Fraction(1, 2), Fraction(1, 50), Fraction(1, 10**4), Fraction(1, 10**9)]
 
 
@@ -79,6 +101,23 @@ def test_a_component_is_settled_as_well_by_relaxation(leaving, monkeypatch):
         np.testing.assert_allclose(found, right, rtol=1e-10, atol=0)
 
 
+@pytest.mark.parametrize("mdp", [*(house(30, pace, 6) for pace in PACES), *(lingering(s) for s in (27, 2, 5))], ids=str)
+def test_a_component_is_settled_as_well_strategy_by_strategy(mdp, monkeypatch):
+    """Where relaxation gives up and one order for all strategies would fill in, each has its own."""
+    used = []
+    apart = optimiser.iterate_apart.plain
+    monkeypatch.setattr(optimiser.iterate_apart, "plain", lambda *given: used.append(apart(*given)) or used[-1])
+    monkeypatch.setattr(compiled, "WORTH_COMPILING", np.inf)
+    for setting in ("_SMALL", "_FILL"):
+        monkeypatch.setattr(optimiser, setting, 0)
+    monkeypatch.setattr(optimiser, "PATIENCE", -100)
+    for optimum in ("max", "min"):
+        exact = waypost.reachability(mdp, target="won", optimum=optimum, exact=True).astype(float)
+        found = waypost.reachability(mdp, target="won", optimum=optimum)
+        np.testing.assert_allclose(found, exact, rtol=1e-10, atol=1e-10)
+    assert any(used)
+
+
 @pytest.mark.parametrize("leaving", PACES[:3], ids=["brisk", "slow", "slower"])
 def test_the_order_of_questions_does_not_show(leaving):
     """To the last bit: no question learns from the one before."""
@@ -87,28 +126,6 @@ def test_the_order_of_questions_does_not_show(leaving):
     forth = waypost.state_importance(mdp, target="won", scope="all", states=asked).to_dict()
     back = waypost.state_importance(mdp, target="won", scope="all", states=asked[::-1]).to_dict()
     assert {name: forth[name] for name in asked} == {name: back[name] for name in asked}
-
-
-def lingering(seed: int) -> MDP:
-    """One or two halls left once in ten thousand to a thousand million steps; much can be done in them meanwhile."""
-    rng = np.random.default_rng(seed)
-    n, halls = int(rng.integers(9, 45)), int(rng.integers(1, 3))
-    leaving = Fraction(1, 10 ** int(rng.choice([4, 6, 7, 8, 9])))
-    steps: dict[str, dict[str, dict[str, Fraction]]] = {"won": {}, "lost": {}}
-    for hall in range(halls):
-        for i in range(n):
-            steps[f"{hall}.{i}"] = {}
-            for action in range(int(rng.integers(1, 4))):
-                near = (i + rng.integers(-3, 4, 3)) % n if rng.random() < 0.6 else rng.integers(0, n, 2)
-                rooms = sorted({*near.tolist(), (i + 1) % n} if action == 0 else {*near.tolist()})
-                out: dict[str, Fraction] = {}
-                if rng.random() < 0.65:
-                    won = Fraction(int(rng.integers(1, 8)), 8)
-                    beyond = f"1.{int(rng.integers(n))}" if hall == 0 and halls == 2 else "lost"
-                    out = {"won": leaving * won, beyond: leaving * (1 - won)}
-                stay = 1 - sum(out.values())
-                steps[f"{hall}.{i}"][f"a{action}"] = {f"{hall}.{j}": stay / len(rooms) for j in rooms} | out
-    return MDP.from_dict(steps, initial="0.0")
 
 
 @pytest.mark.parametrize("seed", [27, *range(1, 6)])

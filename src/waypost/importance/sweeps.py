@@ -27,6 +27,7 @@ from waypost.solve.elimination import Elimination
 from waypost.solve.lanes import side_by_side
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.sweep import sweep
+from waypost.solve.wandering import least_met
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -192,12 +193,20 @@ class _Sweep:
         question, reduced = self.question, self.question.reduced
         if reduced is not None:
             return self._swept(reduced, states, kind, absolute=absolute)
-        if kind != MOST_VIA or not question.optimal or question.graph.size <= LARGE:
-            return self._side_by_side(states, kind, absolute=absolute)
-        value, rest = question.flow.most[states], ~question.flow.exact[states]
+        value = np.full(len(states), np.nan)
+        if question.optimal and question.graph.size > LARGE:
+            value = self._by_flow(states, kind)
+        rest = np.isnan(value)
         if rest.any():
             value[rest] = self._side_by_side(states[rest], kind, absolute=absolute)
         return value
+
+    def _by_flow(self, states: Ints, kind: int) -> Floats:
+        """The same of best strategies where no choice lies before the state, or before its end component."""
+        question, flow = self.question, self.question.flow
+        if kind == MOST_VIA:
+            return np.where(flow.attained[states], flow.most[states], np.nan)
+        return least_met(question.reach, question.start, flow, states, enabled=question.enabled)
 
     def _side_by_side(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The same where many states have a choice."""

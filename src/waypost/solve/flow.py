@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.graph import Mask, strong_components
+from waypost.graph import Components, Mask, strong_components
 from waypost.graph.compiled import kernel
-from waypost.graph.quotient import quotient
+from waypost.graph.quotient import Quotient, quotient
 from waypost.solve.gth import Chain, Pattern, blank, eliminate
 from waypost.solve.pattern import filled_in, within_components
 from waypost.solve.reachability import Reach
@@ -50,7 +50,11 @@ class Flow(NamedTuple):
     """How often states are passed at most."""
 
     most: Floats  # (S,) at least the importance under every strategy, times ``1 + MARGIN``
-    exact: Mask  # (S,) whether it *is* the importance, under every strategy: no choice lies before the state
+    attained: Mask  # (S,) whether some strategy has it: no choice lies before the state, or before its end component
+    exact: Mask  # (S,) whether every strategy has it: likewise, and the state is in no end component
+    entering: Floats  # (S,) probability of entering the component here, where no choice lies before it; 0 elsewhere
+    merged: Quotient  # what flows
+    parts: Components  # of that
 
     @property
     def bound(self) -> Floats:
@@ -75,27 +79,33 @@ def most_passed(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Fl
     value, target = reach.max.values, reach.target
     alive = visited & reach.possible
     usable = enabled & (alive & ~target)[reach.arena.graph.choice_state]
-    graph, place, wandering, entries = quotient(reach.arena.graph, inside=alive & ~target, enabled=usable)
+    merged = quotient(reach.arena.graph, inside=alive & ~target, enabled=usable)
+    graph, place, wandering, entries = merged
     most = np.zeros(graph.n_states)
     np.maximum.at(most, place, value)
     parts = strong_components(graph)
     inside = np.ones(graph.n_states, bool)
     source, used = within_components(graph, parts, inside=inside, enabled=graph.everything)
     _, order, pointer, later = filled_in(source[used], graph.indices[used], parts.component, inside)
-    inflow, found = np.zeros(graph.n_states), np.zeros(graph.n_states)
+    inflow, found, often = np.zeros(graph.n_states), np.zeros(graph.n_states), np.zeros(graph.n_states)
     inflow[place[start]] = 1.0
     loose = np.zeros(graph.n_states, bool)
     chance = np.ascontiguousarray(reach.arena.data[entries])
     _flow.sized(10.0 * graph.size)(
         graph.first_choice, graph.indptr, graph.indices, chance, parts.pointer, order, pointer, later,
-        most, most[place[start]], inflow, found, loose,
+        most, most[place[start]], inflow, found, often, loose,
     )  # fmt: skip
-    return Flow(np.where(alive, found[place], 0.0), ~loose[place] & ~wandering & alive)
+    attained = ~loose[place] & alive
+    owner, goal = np.repeat(graph.choice_state, np.diff(graph.indptr)), reach.arena.graph.indices[entries]
+    new = attained[goal] & (parts.component[owner] != parts.component[place[goal]])
+    entering = np.bincount(goal[new], often[owner[new]] * chance[new], minlength=len(place)).astype(float)
+    entering[start] += 1.0
+    return Flow(np.where(alive, found[place], 0.0), attained, attained & ~wandering, entering, merged, parts)
 
 
 @kernel
 def _flow(  # type: ignore[no-untyped-def]
-    first_choice, indptr, indices, chance, pointer, order, after, later, value, best, inflow, found, loose
+    first_choice, indptr, indices, chance, pointer, order, after, later, value, best, inflow, found, often, loose
 ) -> None:
     """Let the mass flow through the components, from the start on."""
     n = len(value)
@@ -139,6 +149,7 @@ def _flow(  # type: ignore[no-untyped-def]
                         share[y] += chance[e]
                 if not out > 0.0:
                     out = 1.0
+                often[x] = visits[i] / leaving if len(block) == 1 and leaving > 0.0 else visits[i]
                 for e in range(indptr[c], indptr[c + 1]):
                     y = indices[e]
                     if place[y] < 0 and share[y] > 0.0:
@@ -146,7 +157,7 @@ def _flow(  # type: ignore[no-untyped-def]
                             touched[length] = y
                             length += 1
                         most[y] = max(most[y], share[y] / out)
-                        total[y] += visits[i] * (share[y] / leaving if len(block) == 1 else share[y])
+                        total[y] += often[x] * share[y]
                         share[y] = 0.0
         for j in range(length):
             y = touched[j]

@@ -3,11 +3,12 @@
 Every strategy earns a *gain* and suffers a *loss* (see `rewards`), and is worth ``w = a gain - b loss``. Policy
 iteration: find what the strategy earns, switch only where that strictly helps. Started from a strategy that leaves with
 probability 1, strict improvement can never close a cycle (on a closed cycle the average of ``P w - w`` is zero, yet a
-switched state would make it positive). What a strategy earns is found in one of three ways, chosen by the component:
+switched state would make it positive). What a strategy earns is found in one of some ways, chosen by the component:
 
 * a single state: one division;
-* more: by `gth` elimination, which adds only;
-* where that would fill in: by `relaxation` with a certificate, and by elimination all the same if there is none.
+* more: by `gth` elimination, which adds only, in one order for all strategies;
+* where that would fill in: by `relaxation` with a certificate; if there is none by elimination, for every strategy in
+  an order of its own; and if that fills in, too, in one order all the same.
 
 The same text serves floats and rationals. A choice is better by ``sum_y P(c, y) (w(y) - w(x))``. In floats, where a
 component is hardly ever left, small differences count, for they are met again and again: there `w` is replaced by its
@@ -26,18 +27,20 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
-from waypost.solve.strain import begin, harmless, judge, judge_single, relax_strain
+from waypost.solve.strain import EPS, begin, harmless, judge, judge_single, relax_strain
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
-_RELAXING, _BY_GAPS, _BY_WORTHS = range(3)  # ways to iterate
+_RELAXING, _BY_ITSELF, _BY_GAPS, _BY_WORTHS = range(4)  # ways to iterate
 _GAP_TIE = 1e-12  # relative to the gaps
 _HARDLY = 1e-4  # left with a smaller probability before the last state is met again: compare by gaps
 _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough values first
 _SMALL = 1_000_000  # steps of elimination that are always worth it
 _FILL = 256  # and per arrow: beyond, relaxation comes first
+_LONG = 100_000_000  # steps that one strategy by itself may take
+_NEARLY = 1e-6  # the share of what is at stake by which a choice is clearly worse
 
 
 class Rewards(NamedTuple):
@@ -132,6 +135,13 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
     settled = False
     way = _RELAXING
     while not settled and way <= _BY_WORTHS:  # one place each where `arrange` and `iterate` are called: compiled once
+        if way == _BY_ITSELF:
+            way += 1
+            first = earned.choice[block]
+            settled = iterate_apart(block, rewards, earned, place, known)
+            if not settled:
+                earned.choice[block] = first
+            continue
         arranged, pattern = arrange(len(block), source, goal, limit)
         if arranged:
             way = max(way, _BY_GAPS)
@@ -205,6 +215,86 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
         if not switched and judge(0, len(block), block, pattern, place, rewards, earned, known, factors):
             return True
     return False
+
+
+@kernel
+def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore[no-untyped-def]
+    """Policy iteration in which every strategy is arranged by itself; False if that fills in, or has no end.
+
+    With it come the choices that are nearly as good, among which its strain is found. The others are worse by far more
+    than there is of that, which is seen to in the end.
+    """
+    judged = False
+    for _ in range(60 + len(block)):
+        near = _nearly_best(block, rewards, earned)
+        source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, near, place)
+        arranged, pattern = arrange(len(block), source, goal, _LONG)
+        if not arranged:
+            return False
+        block = block[pattern.order]
+        place[block] = np.arange(len(block))
+        factors = blank(pattern, rewards.data)
+        if not evaluate(block, pattern, rewards, earned, place, factors):
+            return False
+        gap = earned.gain[:0]
+        if factors.pivot[-1] < _HARDLY:
+            gap = gaps(block, pattern, rewards, earned, place, factors)
+        if improve(block, rewards, earned, place, gap, _GAP_TIE if len(gap) else rewards.tie):
+            continue
+        among = Rewards(
+            rewards.first_choice, rewards.indptr, rewards.indices, rewards.data, near, rewards.terminal,
+            rewards.may_stop, rewards.gain_weight, rewards.loss_weight, rewards.tie, rewards.zero,
+        )  # fmt: skip
+        if judge(0, len(block), block, pattern, place, among, earned, known, factors):
+            enough = _ask_no_more(block, rewards, near, known)
+            if not enough:
+                known.strain[block] = np.inf
+            if enough or judged:
+                return True
+            judged = True  # what is near was told from rough values, perhaps
+    return False
+
+
+@kernel
+def _nearly_best(block, rewards, earned):  # type: ignore[no-untyped-def]
+    """(C,) the choices of a strategy in a component, and those that are nearly as good or better."""
+    near = np.zeros(len(rewards.enabled), np.bool_)
+    for x in block:
+        if earned.choice[x] >= 0:
+            near[earned.choice[x]] = True
+        up = rewards.gain_weight * earned.gain[x]
+        down = rewards.loss_weight * earned.loss[x]
+        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+            if rewards.enabled[c]:
+                better = 0.0
+                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                    y = rewards.indices[e]
+                    there = rewards.gain_weight * earned.gain[y] - rewards.loss_weight * earned.loss[y]
+                    better += rewards.data[e] * (there - (up - down))
+                near[c] |= better >= -_NEARLY * (up + down)
+    return near
+
+
+@kernel
+def _ask_no_more(block, rewards, near, known):  # type: ignore[no-untyped-def]
+    """Whether the strains found among `near` choices are enough for the others (the inequality of `strain`)."""
+    for x in block:
+        me = known.leader[x]
+        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+            if rewards.enabled[c] and not near[c]:
+                n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
+                asked = 0.0
+                left = 0.0
+                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                    y = rewards.indices[e]
+                    if known.leader[y] != me:
+                        more = known.worth[y] - known.worth[x] + (known.fix[y] - known.fix[x])
+                        onward = known.strain[known.leader[y]] * (1.0 + n * EPS)
+                        asked += rewards.data[e] * (onward + n * abs(more) + more / EPS)
+                        left += rewards.data[e] * known.strain[me]
+                if asked > left:
+                    return False
+    return True
 
 
 @kernel

@@ -37,17 +37,20 @@ class Visits:
     rank: Ints  # (n,) when each state is cut out
 
     @classmethod
-    def of(cls, steps: csr_array, leaving: Floats) -> Visits:
+    def of(cls, steps: csr_array, leaving: Floats, *, limit: int = NO_LIMIT) -> Visits:
         """Eliminate a chain of steps ``Q`` that is left at once with probability `leaving`.
 
-        The two together are 1 in every row; what is left is told, because ``1 - Q 1`` would lose its digits.
+        The two together are 1 in every row; what is left is told, because ``1 - Q 1`` would lose its digits. Arranging
+        it in more than `limit` steps is an OverflowError.
         """
         n = steps.shape[0]
         source = np.repeat(np.arange(n), np.diff(steps.indptr))
         goal = np.asarray(steps.indices, np.int64)
         away = source != goal
         work = 100.0 * (n + len(goal))
-        _, pattern = arrange.sized(work)(n, source[away], goal[away], NO_LIMIT)
+        arranged, pattern = arrange.sized(work)(n, source[away], goal[away], limit)
+        if not arranged:
+            raise OverflowError(f"this chain of {n} states fills in")
         rank = np.argsort(pattern.order)
         ordered = csr_array(steps[pattern.order])
         chain = Chain(np.asarray(ordered.indptr, np.int64), rank[ordered.indices], np.asarray(ordered.data, float))

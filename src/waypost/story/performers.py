@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from waypost.importance.activities import Performer
-from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
+from waypost.logs.traces import ENVIRONMENT, Trace, Traces, steps_of
 
 
 def performers(traces: Iterable[Trace]) -> dict[str, Performer]:
@@ -19,7 +19,7 @@ def performers(traces: Iterable[Trace]) -> dict[str, Performer]:
     Performer(actor='customer', chooses=True)
     """
     found: dict[str, Performer] = {}
-    for trace in traces:
+    for trace in traces.variants if isinstance(traces, Traces) else traces:
         previous = str(trace[0])
         for (given, turn), (action, name) in pairwise(steps_of(trace)):
             if given == ENVIRONMENT != action and turn.endswith(previous):

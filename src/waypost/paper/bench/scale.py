@@ -2,7 +2,8 @@
 
 A made-up process (a million cases, ten events each, from a seed) is written as CSV and Parquet; every row of the table
 is a process of its own, whose time, processor time and greatest memory are what the system says. Where pm4py is
-installed it reads and filters the same files, in a process of its own, too.
+installed it reads and filters the same files, in a process of its own, too. With ``--states 1000000`` it is generated
+models of that many states, few or many of them with a choice, whose most important hundred are proved.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,6 +32,7 @@ RECIPE: dict[str, Any] = {
     ]
 }
 BLOCK = 100_000  # cases made at a time
+TOP = 100  # states that are proved to be the most important
 
 
 def write_process(cases: int, path: Path, seed: int = 1) -> int:
@@ -114,7 +116,28 @@ def read_by_pm4py(path: str) -> str:
     return f"{len(log):,} events, {len(pm4py.get_variants(log)):,} variants"
 
 
+def top_of_few(states: str) -> str:
+    """Prove the most important hundred of a model in which few states have a choice."""
+    return _top(int(states), "few")
+
+
+def top_of_many(states: str) -> str:
+    """Prove them where many states have one."""
+    return _top(int(states), "many")
+
+
+def _top(states: int, shape: Literal["few", "many"]) -> str:
+    from waypost import explain
+    from waypost.paper.bench.synthetic import synthetic
+
+    mdp = synthetic(states, shape)
+    proved = explain(mdp, target="goal", scope="optimal", top=TOP).top
+    assert proved is not None  # noqa: S101  it was asked for
+    return f"{TOP} of {states:,} states, {mdp.transitions.nnz:,} transitions; {proved.computed} states computed"
+
+
 WAYS = {"waypost": explained, "pm4py": read_by_pm4py}
+TOPS = {"few choices": top_of_few, "many choices": top_of_many}
 
 
 def measured(way: str, path: Path) -> dict[str, Any]:
@@ -125,11 +148,10 @@ def measured(way: str, path: Path) -> dict[str, Any]:
     return {"way": way, "file": path.suffix, "seconds": time.perf_counter() - begun, **said}
 
 
-def table(rows: list[dict[str, Any]], cases: int, events: int) -> str:
+def table(rows: list[dict[str, Any]], head: str) -> str:
     """Measurements as Markdown."""
-    head = f"{events:,} events in {cases:,} cases, {os.cpu_count()} processors"
     lines = [
-        head,
+        f"{head}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end",
         "",
         "| what | file | seconds | processor seconds | memory (GB) | found |",
         "|---|---|---|---|---|---|",
@@ -145,20 +167,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=1_000_000)
     parser.add_argument("--way", choices=list(WAYS), action="append")
+    parser.add_argument("--states", type=int)
     parser.add_argument("--child", nargs=2, metavar=("WAY", "FILE"))
     given = parser.parse_args()
     if given.child:
-        found = WAYS[given.child[0]](given.child[1])
+        found = (WAYS | TOPS)[given.child[0]](given.child[1])
         used = resource.getrusage(resource.RUSAGE_SELF)
         said = {"processor": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss / 1e6, "found": found}
         sys.stdout.write(json.dumps(said) + "\n")
+        return
+    if given.states:
+        rows = [measured(way, Path(str(given.states))) for way in TOPS]
+        sys.stdout.write(table(rows, f"{given.states:,} states"))
         return
     ways = given.way or [way for way in WAYS if way == "waypost" or importlib.util.find_spec(way)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events"
         events = write_process(given.cases, path)
         rows = [measured(way, path.with_suffix(ending)) for way in ways for ending in (".parquet", ".csv")]
-    sys.stdout.write(table(rows, given.cases, events))
+    sys.stdout.write(table(rows, f"{events:,} events in {given.cases:,} cases"))
 
 
 if __name__ == "__main__":
