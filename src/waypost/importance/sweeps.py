@@ -1,8 +1,9 @@
 """Many states at once: the bounds of `passing`, sharing everything shareable.
 
-The graph is asked first, for all states at once, which bounds are 0 and 1. Numbers come from `waypost.solve.sweep`
-where few states have a choice, and through `waypost.solve.lanes` where many have one; one by one where runs may be so
-long that what floats round away could add up. Which way is taken depends on the model alone.
+States that the same runs pass are one (`contraction`). The graph is asked first, for all states at once, which bounds
+are 0 and 1. Numbers come from `waypost.solve.sweep` where few states have a choice, and through `waypost.solve.lanes`
+where many have one; one by one where runs may be so long that what floats round away could add up. Which way is taken
+depends on the model alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
+from waypost.importance.contraction import Contraction, contracted
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
@@ -53,6 +55,8 @@ def bounds_of_states(
     bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error. Inside
     ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
     """
+    if question.chain is None and question.reduced is None and (small := contracted(question)) is not None:
+        return _by_places(small, asked, absolute=absolute, workers=workers, progress=progress, refused=refused)
     if workers is None and not place().here:
         return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
     run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
@@ -82,6 +86,28 @@ def bounds_of_states(
         unsure &= ~free
     lower[unsure] = np.minimum(run.lowest(asked[unsure]), upper[unsure])
     return lower, upper
+
+
+def _by_places(
+    small: Contraction,
+    asked: Ints,
+    *,
+    absolute: bool,
+    workers: int | None,
+    progress: Progress | None,
+    refused: dict[int, str] | None,
+) -> tuple[Floats, Floats]:
+    """Bounds of states from those of their places, each asked about once."""
+    places, again = np.unique(small.place[asked], return_inverse=True)
+    why: dict[int, str] | None = None if refused is None else {}
+    lower, upper = bounds_of_states(
+        small.question, places, absolute=absolute, workers=workers, progress=progress, refused=why
+    )
+    if progress is not None and len(asked) > len(places):
+        progress(2 * (len(asked) - len(places)))
+    if refused is not None and why:
+        refused.update({s: why[p] for s, p in zip(asked.tolist(), places[again].tolist(), strict=True) if p in why})
+    return lower[again], upper[again]
 
 
 def _shared_out(
