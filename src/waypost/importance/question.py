@@ -221,6 +221,11 @@ class Question:
         going = found & moving & ~self.reach.target
         return found if self.enabled[choice[going]].all() else self.visited
 
+    @property
+    def inevitable(self) -> bool:
+        """Whether every strategy, of all, reaches the target with certainty: then absolute importance is importance."""
+        return self.scope == "all" and bool(self.reach.min.values[self.start] == 1)
+
     @cached_property
     def ever(self) -> Mask:
         """(S,) greatest importance above 0: visited, and the target may follow."""

@@ -34,7 +34,8 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 CHUNKS = 64  # that a sweep is shared out in
 TOGETHER = 6  # states of a chunk, at least
-LARGE = 1_000_000  # steps of a pass over the graph: then single states are worth a thread each, and one pass for all
+APART = 50_000  # steps of a pass over the graph: then single states are worth a thread each
+LARGE = 1_000_000  # and then one pass for all
 NOTHING = 1e-9  # the share of the best that rounding may hide
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -59,6 +60,7 @@ def bounds_of_states(
         return _by_places(small, asked, absolute=absolute, workers=workers, progress=progress, refused=refused)
     if workers is None and not place().here:
         return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
+    absolute |= question.inevitable  # there is nothing to divide by
     run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
@@ -264,7 +266,7 @@ class _Sweep:
                 return np.nan, why
 
         found = np.full(len(states), np.nan)
-        with in_turn(settled, states.tolist(), self.workers if self.question.graph.size > LARGE else 1) as answers:
+        with in_turn(settled, states.tolist(), self.workers if self.question.graph.size > APART else 1) as answers:
             for i, (value, why) in enumerate(answers):
                 if why is not None:
                     if self.refused is None:
