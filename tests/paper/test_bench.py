@@ -215,6 +215,7 @@ class TestQcomp:
     def test_what_we_do_not_answer_in_time_is_a_loss(self, shared_data, monkeypatch):
         """Law: the time limit counts as the time, and the row says so."""
         monkeypatch.setattr(qcomp, "LARGEST", 10)
+        monkeypatch.setattr(qcomp, "SMALL", 0)
         monkeypatch.setattr(qcomp, "PATIENCE", 0.001)
         (found,) = run(Plan(shared_data, only=("qcomp",))).rows
         assert found.given_up

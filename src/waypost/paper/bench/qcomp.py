@@ -27,6 +27,7 @@ LARGEST = 100_000  # states, as published
 FEW = 50  # states, where a loop over all of them takes too long
 TOO_LONG = 600.0  # seconds
 ENOUGH = 10.0  # seconds of Storm's, from which its loop is extrapolated
+SMALL = 1_000  # states, up to which we are not hurried: the first of these models wait for the compiler
 PATIENCE = 60.0  # seconds for us; or as long as Storm's loop, up to three times that
 
 
@@ -62,13 +63,13 @@ def _ours(title: str, shared: Shared, answers: storm.Answers | None, plan: Plan,
     work |= {"shown": shared.asked} if every else {"only": shared.asked}
     title_of_work = f"{'all' if every else asked} states, both bounds, scope all"
     loop = 0.0 if answers is None else asked * mean(answers.per_state)
-    limit = min(max(PATIENCE, loop), 3 * PATIENCE)
+    limit = None if shared.n_states <= SMALL else min(max(PATIENCE, loop), 3 * PATIENCE)
     bounds: list[list[float]] = []
     try:
         job = {"model": str(shared.path), "works": [work]}
         (row,), (bounds,) = ours(plan, job, title, [title_of_work], limit=limit)
     except TimeoutError:
-        nothing = Side(limit, np.nan, np.nan)
+        nothing = Side(limit or PATIENCE, np.nan, np.nan)
         row = Row(title, title_of_work, shared.n_states, shared.transitions, asked, nothing, given_up=True)
     row = replace(row, asked=asked)
     return row if answers is None else completed(row, bounds, answers)
