@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
-from waypost.importance.contraction import Contraction, contracted
+from waypost.importance.contraction import Contraction
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
@@ -56,11 +56,8 @@ def bounds_of_states(
     bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error. Inside
     ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
     """
-    if question.chain is None and question.reduced is None and (small := contracted(question)) is not None:
-        return _by_places(small, asked, absolute=absolute, workers=workers, progress=progress, refused=refused)
     if workers is None and not place().here:
         return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
-    absolute |= question.inevitable  # there is nothing to divide by
     run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
@@ -88,28 +85,6 @@ def bounds_of_states(
         unsure &= ~free
     lower[unsure] = np.minimum(run.lowest(asked[unsure]), upper[unsure])
     return lower, upper
-
-
-def _by_places(
-    small: Contraction,
-    asked: Ints,
-    *,
-    absolute: bool,
-    workers: int | None,
-    progress: Progress | None,
-    refused: dict[int, str] | None,
-) -> tuple[Floats, Floats]:
-    """Bounds of states from those of their places, each asked about once."""
-    places, again = np.unique(small.place[asked], return_inverse=True)
-    why: dict[int, str] | None = None if refused is None else {}
-    lower, upper = bounds_of_states(
-        small.question, places, absolute=absolute, workers=workers, progress=progress, refused=why
-    )
-    if progress is not None and len(asked) > len(places):
-        progress(2 * (len(asked) - len(places)))
-    if refused is not None and why:
-        refused.update({s: why[p] for s, p in zip(asked.tolist(), places[again].tolist(), strict=True) if p in why})
-    return lower[again], upper[again]
 
 
 def _shared_out(
@@ -172,17 +147,19 @@ class _Sweep:
 
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
-        kind = MOST_VIA if self.question.optimal else HIGHEST
+        whole = self.question.inevitable  # then there is nothing to divide by
+        kind = MOST_VIA if self.question.optimal or whole else HIGHEST
         one = self._told(facts.only_one_way(self.question, states, through=True))
         value = np.ones(len(states))
-        value[~one] = self._numbers(states[~one], kind, "upper")
+        value[~one] = self._numbers(states[~one], kind, "upper", absolute=whole)
         return value
 
     def lowest(self, states: Ints) -> Floats:
         """Least importance."""
         zero = self._told(facts.only_one_way(self.question, states, through=False))
         value = np.zeros(len(states))
-        value[~zero] = self._numbers(states[~zero], LOWEST, "lower")
+        whole = self.question.inevitable
+        value[~zero] = self._numbers(states[~zero], LEAST_VIA if whole else LOWEST, "lower", absolute=whole)
         return value
 
     def absolute(self, states: Ints) -> tuple[Floats, Floats]:
@@ -208,12 +185,28 @@ class _Sweep:
 
     def _numbers(self, states: Ints, kind: int, side: Side, *, absolute: bool = False) -> Floats:
         """The bound of each state, which is neither 0 nor 1: together where that is certain, one by one elsewhere."""
+        if not len(states):
+            return np.empty(0)
+        if self.question.reduced is None and self.question.contracted is not None:
+            return self._by_places(self.question.contracted, states, kind, side, absolute=absolute)
         value = self._together(states, kind, absolute=absolute)
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
         refused = np.isnan(value)
         return np.where(refused, 0.0 if side == "lower" else 1.0, strictly_between(value))
+
+    def _by_places(self, small: Contraction, states: Ints, kind: int, side: Side, *, absolute: bool) -> Floats:
+        """The same in the contracted model, where states that the same runs pass are asked about once."""
+        places, again = np.unique(small.place[states], return_inverse=True)
+        refused: dict[int, str] | None = None if self.refused is None else {}
+        run = _Sweep(small.question, self.workers, self.tell, refused)
+        value = run._numbers(places, kind, side, absolute=absolute)
+        self.tell(len(states) - len(places))
+        if self.refused is not None and refused:
+            found = zip(states.tolist(), places[again].tolist(), strict=True)
+            self.refused.update({s: refused[p] for s, p in found if p in refused})
+        return np.asarray(value[again])
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""

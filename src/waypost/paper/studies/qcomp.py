@@ -30,10 +30,10 @@ from waypost.solve import reachability
 
 Mask = NDArray[np.bool_]
 ABOUT = (
-    "Made by `make qcomp`. *States* are those up to the target: no more is built, as with `--prop`. *Difference* is that "
-    "of our float to the published value; *exact* tells whether the answer in rationals is the published fraction. Both "
-    "times are for the query alone, on the same machine, Storm's on the whole model: Storm with its default method and "
-    "precision (1e-6), Waypost to rounding."
+    "Made by `make qcomp`. *States* are those up to the target: no more is built, as with `--prop`. *Difference* is "
+    "that of our float to the published value; *exact* tells whether the answer in rationals is the published "
+    "fraction. Both times are for the query alone, on the same machine, Storm's on the whole model: Storm with its "
+    "default method and precision (1e-6), Waypost to rounding."
 )
 
 
