@@ -16,6 +16,7 @@ from waypost.paper.bench.models import Shared, find_model, sampled, share, share
 from waypost.paper.bench.plan import SAMPLES, Plan
 from waypost.paper.bench.protocols import LARGEST, PROPERTIES, instances
 from waypost.paper.bench.qcomp import qcomp
+from waypost.paper.bench.report import ratio
 from waypost.paper.bench.rows import Row, Side
 from waypost.paper.bench.sides import beside_storm, compared, ours
 from waypost.paper.bench.synthetic import Shape, synthetic
@@ -80,7 +81,8 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
                 plan.tell(found)
             else:
                 result.rows.append(replace(found, suite=name))
-                plan.tell(f"{found.name}: {found.work}: {found.ours.seconds:.3g} s")
+                storm_too = "" if found.storm is None else f", Storm {found.storm.seconds:.3g} s: {ratio(found)}"
+                plan.tell(f"{found.name}: {found.work}: {found.ours.seconds:.3g} s{storm_too}")
     except WaypostError as error:
         result.failed.append(f"{name}: {error}")
         plan.tell(result.failed[-1])
