@@ -6,8 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+import waypost
 from waypost.model import MDP
 from waypost.model.effects import effect, told_action
+from waypost.report.pagedata import page_data
+from waypost.report.text import path_summary
 
 STATES = [f"x={x}, y={y}" for x in range(3) for y in range(2)]
 
@@ -39,3 +42,17 @@ def test_an_effect_on_many_variables_is_cut():
     names = [", ".join(f"v{k}={value}" for k in range(9)) for value in (0, 1)]
     mdp = MDP.from_dict({names[0]: {"0": names[1]}, names[1]: {}}, initial=names[0])
     assert effect(mdp, int(np.flatnonzero(mdp.choice_state == 0)[0])) == "v0=1, v1=1, v2=1, v3=1, ..."
+
+
+def test_people_read_what_an_unnamed_action_does_and_machines_its_name():
+    """Law: a path in words and the page tell the effect; a path and a strategy as data keep the model's own names."""
+    steps = {"x=0": {"0": {"x=1": 0.5, "x=2": 0.5}, "1": "x=2"}, "x=1": {"go": "x=3"}, "x=2": {}, "x=3": {}}
+    mdp = MDP.from_dict(steps, initial="x=0")
+    path = waypost.path_importance(mdp, path=["x=0", "0", "x=1"], target="x=3", scope="all")
+    assert "The path x=0, 0 → x=1 or 2, x=1 has" in path_summary(path)
+    assert path.path == ("x=0", "0", "x=1")
+    found = waypost.explain(mdp, target="x=3")
+    told = page_data([found], None, {})
+    assert told["told"] == {0: "0 → x=1 or 2", 1: "1 → x=2"}
+    assert told["actions"][:2] == ["0", "1"]
+    assert found.scopes["all"].witness("x=1", "upper").to_dict()["before"]["x=0"] == {"0": 1.0}

@@ -17,7 +17,7 @@ from waypost.cli.bench import command
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.formats import drn
 from waypost.graph import Graph, end_components, reachable, strong_components
-from waypost.paper.bench import Plan, Row, Side, growth, run, storm, suite, synthetic
+from waypost.paper.bench import Plan, Row, Side, growth, qcomp, run, storm, suite, synthetic, tally
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import find_model, sampled, share
 from waypost.paper.bench.report import Benchmark, cells, markdown, ratio, save
@@ -192,6 +192,47 @@ class TestLakes:
             f"{ice}, {way}" for ice in ("slippery", "firm") for way in ("all", "optimal", "absolute")
         }
         assert {row.asked for row in result.rows} == {16, 25}
+
+
+class TestQcomp:
+    @needs_storm
+    def test_every_instance_is_a_row_with_its_wins_and_losses(self, shared_data, monkeypatch):
+        """Both optima of one target are one instance; where Storm's loop would take too long, both do the sample."""
+        monkeypatch.setattr(qcomp, "LARGEST", 100)
+        result = run(Plan(shared_data, only=("qcomp",), samples=20))
+        assert [row.name.split(" ")[0] for row in result.rows] == ["ij.3", "cdrive.2", "triangle-tireworld.9"]
+        assert all(row.agrees and row.asked == row.states and not row.refused for row in result.rows)
+        assert [row.extrapolated for row in result.rows] == [False, True, True]
+        (found,) = tally(result.rows)
+        assert found.faster + found.slower == 3
+        assert found.least == min(row.ratio for row in result.rows)
+        monkeypatch.setattr(qcomp, "TOO_LONG", 0.0)
+        rows = run(Plan(shared_data, only=("qcomp",), samples=20)).rows
+        assert [row.asked for row in rows] == [7, 20, 20]
+        assert all(row.agrees for row in rows)
+
+    @needs_storm
+    def test_what_we_do_not_answer_in_time_is_a_loss(self, shared_data, monkeypatch):
+        """Law: the time limit counts as the time, and the row says so."""
+        monkeypatch.setattr(qcomp, "LARGEST", 10)
+        monkeypatch.setattr(qcomp, "SMALL", 0)
+        monkeypatch.setattr(qcomp, "PATIENCE", 0.001)
+        (found,) = run(Plan(shared_data, only=("qcomp",))).rows
+        assert found.given_up
+        assert ratio(found) == "no answer in time"
+        assert cells(found)[4].startswith("≥")
+        assert (tally([found])[0].given_up, tally([found])[0].slower) == (1, 1)
+
+    def test_without_the_models_it_is_skipped(self, tmp_path):
+        assert "qcomp: skipped" in run(Plan(tmp_path, only=("qcomp",))).skipped[0]
+
+    @needs_storm
+    def test_storm_is_asked_no_further_pair_after_enough(self, tmp_path):
+        shared = share(loan(), "Granted", tmp_path / "m.drn", [1, 2, 3])
+        queries = [storm.conditional(f"q{s}", bound) for s in shared.asked for bound in ("min", "max")]
+        found = storm.ask(shared.path, queries, limit=10, enough=0.0)
+        assert found.asked == 2
+        assert len(found.per_state) == 1
 
 
 class TestRun:

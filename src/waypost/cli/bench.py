@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--only", multiple=True, metavar="NAME", help="Run this one (several times: these); see --list.")
 @click.option("--quick", is_flag=True, help="A small part, in less than half a minute.")
 @click.option("--storm-samples", "samples", type=click.IntRange(1), help="States to ask Storm about in large models.")
-@click.option("--limit", type=float, metavar="SECONDS", help="Time for one of Storm's queries [120; quick: 10].")
+@click.option("--limit", type=float, metavar="SECONDS", help="Time for one of Storm's queries [20; quick: 10].")
 @click.option("--no-storm", is_flag=True, help="Waypost alone.")
 @click.option("--data", metavar="DIR", help="Where models are that are not in the project [WAYPOST_DATA, or here].")
 @click.option("--output", "-o", metavar="DIR", help="Write results.md, results.json and times.svg there.")
@@ -50,7 +50,7 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
         only=options["only"],
         quick=options["quick"],
         samples=options["samples"],
-        limit=options["limit"] or (10.0 if options["quick"] else 120.0),
+        limit=options["limit"] or (10.0 if options["quick"] else 20.0),
         use_storm=use_storm,
         tell=(lambda _: None) if quiet else (lambda line: say(line, err=True)),
     )
@@ -68,13 +68,15 @@ def command(*, show_names: bool, output: str | None, quiet: bool, **options: Any
 def _show(found: Benchmark) -> None:
     from rich.text import Text
 
-    from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, cells, exponent_cells
+    from waypost.paper.bench import tally
+    from waypost.paper.bench.report import COLUMNS, EXPONENTS, NARROW, WINS, cells, exponent_cells, win_cells
     from waypost.report.table import fitted_table
 
     console = terminal.console()
     console.print(Text(", ".join(f"{key} {value}" for key, value in found.machine.items())))
     for head, lines, title in (
         ([COLUMNS[k] for k in NARROW], [[cells(row)[k] for k in NARROW] for row in found.rows], "Waypost beside Storm"),
+        (WINS, [win_cells(one) for one in tally(found.rows)], "Wins and losses: how many times faster than Storm"),
         (EXPONENTS, [exponent_cells(one) for one in found.growths], "Growth: seconds ~ transitions ^ exponent"),
     ):
         if lines:

@@ -60,7 +60,7 @@ def bound(question: Question, states: Mask, side: Side, *, absolute: bool = Fals
     The graph is asked first whether it is 0 or 1; `open_` means that it was, and it is neither.
     """
     cone = _Cone(question, question.spread(states), open_ or question.exact)
-    if absolute:
+    if absolute or question.inevitable:  # there is nothing to divide by
         return cone.absolute_lowest() if side == "lower" else cone.absolute_highest()
     return cone.lowest() if side == "lower" else cone.highest()
 

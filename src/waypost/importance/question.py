@@ -23,6 +23,7 @@ from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
 
 if TYPE_CHECKING:
+    from waypost.importance.contraction import Contraction
     from waypost.importance.groups import Groups
     from waypost.importance.results import Bounds, PathImportance, StateImportance
 
@@ -221,6 +222,11 @@ class Question:
         going = found & moving & ~self.reach.target
         return found if self.enabled[choice[going]].all() else self.visited
 
+    @property
+    def inevitable(self) -> bool:
+        """Whether every strategy, of all, reaches the target with certainty: then absolute importance is importance."""
+        return self.scope == "all" and bool(self.reach.min.values[self.start] == 1)
+
     @cached_property
     def ever(self) -> Mask:
         """(S,) greatest importance above 0: visited, and the target may follow."""
@@ -244,6 +250,13 @@ class Question:
         behind = np.zeros(merged.n_states, bool)
         behind[merged.indices[np.repeat(several[merged.choice_state], np.diff(merged.indptr))]] = True
         return np.asarray(reachable(merged, behind)[place] | wandering)
+
+    @cached_property
+    def contracted(self) -> Contraction | None:
+        """The same about a smaller model, if there is one (`contraction`): what a sweep over many states asks."""
+        from waypost.importance.contraction import contracted
+
+        return None if self.chain is not None else contracted(self)
 
     @cached_property
     def flow(self) -> Flow:

@@ -1,8 +1,9 @@
 """Many states at once: the bounds of `passing`, sharing everything shareable.
 
-The graph is asked first, for all states at once, which bounds are 0 and 1. Numbers come from `waypost.solve.sweep`
-where few states have a choice, and through `waypost.solve.lanes` where many have one; one by one where runs may be so
-long that what floats round away could add up. Which way is taken depends on the model alone.
+States that the same runs pass are one (`contraction`). The graph is asked first, for all states at once, which bounds
+are 0 and 1. Numbers come from `waypost.solve.sweep` where few states have a choice, and through `waypost.solve.lanes`
+where many have one; one by one where runs may be so long that what floats round away could add up. Which way is taken
+depends on the model alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.importance import facts
+from waypost.importance.contraction import Contraction
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
@@ -33,7 +35,8 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 CHUNKS = 64  # that a sweep is shared out in
 TOGETHER = 6  # states of a chunk, at least
-LARGE = 1_000_000  # steps of a pass over the graph: then single states are worth a thread each, and one pass for all
+APART = 50_000  # steps of a pass over the graph: then single states are worth a thread each
+LARGE = 1_000_000  # and then one pass for all
 NOTHING = 1e-9  # the share of the best that rounding may hide
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
@@ -145,17 +148,19 @@ class _Sweep:
 
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
-        kind = MOST_VIA if self.question.optimal else HIGHEST
+        whole = self.question.inevitable  # then there is nothing to divide by
+        kind = MOST_VIA if self.question.optimal or whole else HIGHEST
         one = self._told(facts.only_one_way(self.question, states, through=True))
         value = np.ones(len(states))
-        value[~one] = self._numbers(states[~one], kind, "upper")
+        value[~one] = self._numbers(states[~one], kind, "upper", absolute=whole)
         return value
 
     def lowest(self, states: Ints) -> Floats:
         """Least importance."""
         zero = self._told(facts.only_one_way(self.question, states, through=False))
         value = np.zeros(len(states))
-        value[~zero] = self._numbers(states[~zero], LOWEST, "lower")
+        whole = self.question.inevitable
+        value[~zero] = self._numbers(states[~zero], LEAST_VIA if whole else LOWEST, "lower", absolute=whole)
         return value
 
     def absolute(self, states: Ints) -> tuple[Floats, Floats]:
@@ -181,12 +186,28 @@ class _Sweep:
 
     def _numbers(self, states: Ints, kind: int, side: Side, *, absolute: bool = False) -> Floats:
         """The bound of each state, which is neither 0 nor 1: together where that is certain, one by one elsewhere."""
+        if not len(states):
+            return np.empty(0)
+        if self.question.reduced is None and self.question.contracted is not None:
+            return self._by_places(self.question.contracted, states, kind, side, absolute=absolute)
         value = self._together(states, kind, absolute=absolute)
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
         refused = np.isnan(value)
         return np.where(refused, 0.0 if side == "lower" else 1.0, strictly_between(value))
+
+    def _by_places(self, small: Contraction, states: Ints, kind: int, side: Side, *, absolute: bool) -> Floats:
+        """The same in the contracted model, where states that the same runs pass are asked about once."""
+        places, again = np.unique(small.place[states], return_inverse=True)
+        refused: dict[int, str] | None = None if self.refused is None else {}
+        run = _Sweep(small.question, self.workers, self.tell, refused)
+        value = run._numbers(places, kind, side, absolute=absolute)
+        self.tell(len(states) - len(places))
+        if self.refused is not None and refused:
+            found = zip(states.tolist(), places[again].tolist(), strict=True)
+            self.refused.update({s: refused[p] for s, p in found if p in refused})
+        return np.asarray(value[again])
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""
@@ -247,7 +268,7 @@ class _Sweep:
                 return np.nan, why
 
         found = np.full(len(states), np.nan)
-        with in_turn(settled, states.tolist(), self.workers if self.question.graph.size > LARGE else 1) as answers:
+        with in_turn(settled, states.tolist(), self.workers if self.question.graph.size > APART else 1) as answers:
             for i, (value, why) in enumerate(answers):
                 if why is not None:
                     if self.refused is None:

@@ -7,7 +7,9 @@ tells a person nothing; which variables it changes, and to what, is there to be 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from waypost.model.checking import FINAL
 from waypost.model.mdp import MDP
 
 MOST = 4  # variables that are told, and values of one
@@ -41,9 +43,30 @@ def told_action(mdp: MDP, state: str, action: str) -> str:
     >>> told_action(mdp, "x=0", "0"), told_action(mdp, "x=0", "go")
     ('0 → x=1', 'go')
     """
-    position = mdp.state(state)
-    called = [_AGAIN.sub("", mdp.actions[c]) for c in mdp.choices(position)]
-    if not action.isdecimal() and called.count(_AGAIN.sub("", action)) == 1:
+    return told_choice(mdp, mdp.choice(mdp.state(state), action))
+
+
+def told_choice(mdp: MDP, choice: int) -> str:
+    """The same of a choice by its position.
+
+    >>> told_choice(MDP.from_dict({"x=0": {"0": "x=1"}, "x=1": {}}, initial="x=0"), 0)
+    '0 → x=1'
+    """
+    action = mdp.actions[choice]
+    if action == FINAL:
         return action
-    does = effect(mdp, mdp.choice(position, action))
+    if not action.isdecimal():
+        called = [_AGAIN.sub("", mdp.actions[c]) for c in mdp.choices(int(mdp.choice_state[choice]))]
+        if called.count(_AGAIN.sub("", action)) == 1:
+            return action
+    does = effect(mdp, choice)
     return f"{action} → {does}" if does else action
+
+
+def told_path(mdp: MDP, path: Sequence[str]) -> list[str]:
+    """States and actions in turn, as a person can understand them.
+
+    >>> told_path(MDP.from_dict({"x=0": {"0": "x=1"}, "x=1": {}}, initial="x=0"), ["x=0", "0", "x=1"])
+    ['x=0', '0 → x=1', 'x=1']
+    """
+    return [told_action(mdp, path[k - 1], step) if k % 2 else step for k, step in enumerate(path)]

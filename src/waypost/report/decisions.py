@@ -14,7 +14,7 @@ from waypost.importance.deciding import Decision, Decisions
 from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.jsonfile import FORMAT, numbers
-from waypost.report.names import titles
+from waypost.report.names import titles, told
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable, span
 
@@ -79,14 +79,10 @@ success there, compared with Apply.
         lead = "Then comes" if said else "The decision with the most at stake is in"
         said.append(
             f"{lead} {printable(called[decision.state])}, which {percent(decision.met)} of the best runs meet: "
-            f"{_told(found.mdp, decision, worst)} costs {number(decision.stakes)} of success there, compared with "
-            f"{_told(found.mdp, decision, *decision.best[:2])}."
+            f"{told(found.mdp, decision.state, worst)} costs {number(decision.stakes)} of success there, compared with "
+            f"{told(found.mdp, decision.state, *decision.best[:2])}."
         )
     return said
-
-
-def _told(mdp: MDP, decision: Decision, *actions: str) -> str:
-    return " or ".join(printable(told_action(mdp, decision.state, action)) for action in actions)
 
 
 def _titles(found: Decisions) -> dict[str, str]:
@@ -114,8 +110,8 @@ def departures(found: Decisions, called: str, top: int) -> list[str]:
         worst = max(wrong, key=lambda action: wrong[action])
         said.append(
             f"{number(decision.cost)} in {printable(titled[decision.state])}, met by {percent(decision.met)} of the "
-            f"runs, where {_told(found.mdp, decision, *decision.best[:2])} is best and "
-            f"{_told(found.mdp, decision, worst)} is taken "
+            f"runs, where {told(found.mdp, decision.state, *decision.best[:2])} is best and "
+            f"{told(found.mdp, decision.state, worst)} is taken "
             f"{percent(wrong[worst])} of the time"
         )
     left = found.departures[top:]

@@ -16,8 +16,9 @@ from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.traces import written
+from waypost.model import MDP
 from waypost.report.insight import places, points
-from waypost.report.names import addition, captions
+from waypost.report.names import addition, captions, told
 from waypost.report.story import CLEAR, Group, most_lost, separating
 from waypost.report.view import turn_states
 from waypost.report.wording import count, percent, printable
@@ -175,17 +176,17 @@ def _lost_by_choice(explanation: Explanation) -> Finding | None:
     worst = costly[0]
     where, activity = where_of[known.mdp.index[worst.state]]
     name = Name(printable(activity), activity=activity)
-    said = (f"of success are lost {printable(where.removesuffix(activity))}", name, f": {_choices(worst)}.")
+    said = (f"of success are lost {printable(where.removesuffix(activity))}", name, f": {_choices(known.mdp, worst)}.")
     return Finding("against", points(worst.cost), said)
 
 
-def _choices(decision: Decision) -> str:
+def _choices(mdp: MDP, decision: Decision) -> str:
     """Say what the best choice leads to, and what is done instead."""
     wrong = {action: share for action, share in decision.taken.items() if action not in decision.best}
     taken = max(wrong, key=lambda action: wrong[action] * (max(decision.values.values()) - decision.values[action]))
-    best = " or ".join(map(printable, decision.best[:2]))
+    best = told(mdp, decision.state, *decision.best[:2])
     return (
-        f"{best} leads to success in {percent(max(decision.values.values()))}, and {printable(taken)}, "
+        f"{best} leads to success in {percent(max(decision.values.values()))}, and {told(mdp, decision.state, taken)}, "
         f"{percent(wrong[taken])} of the time, in {percent(decision.values[taken])}"
     )
 
@@ -231,7 +232,7 @@ def _decided(explanation: Explanation) -> list[Finding]:
                 (
                     "of success are lost in ",
                     _place(where[known.mdp.index[d.state]][1], known.mdp.index[d.state]),
-                    f", where {percent(d.met)} of the runs come: {_choices(d)}.",
+                    f", where {percent(d.met)} of the runs come: {_choices(known.mdp, d)}.",
                 ),
             )
             for d in lost
@@ -263,8 +264,8 @@ def _at_stake(known: Decisions, matter: Sequence[Decision], target: str) -> Find
     first = matter[0]
     where = places(known.mdp)
     named = [_place(where[state][1], state) for state in (known.mdp.index[d.state] for d in matter)]
-    worst = printable(min(first.values, key=lambda action: first.values[action]))
-    best = " or ".join(map(printable, first.best[:2]))
+    worst = told(known.mdp, first.state, min(first.values, key=lambda action: first.values[action]))
+    best = told(known.mdp, first.state, *first.best[:2])
     low, high = percent(min(first.values.values())), percent(max(first.values.values()))
     come = f" reach {target}: {high} by {best}, {low} by {worst}. {percent(first.met)} of the best runs come there."
     others = [*{each.text: each for each in named[1:] if each.text != named[0].text}.values()]

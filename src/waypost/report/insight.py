@@ -11,7 +11,7 @@ from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP
 from waypost.report.folding import Written, shortened
-from waypost.report.names import titles
+from waypost.report.names import titles, told
 from waypost.report.pagedata import compact
 from waypost.report.view import turn_states, turns
 from waypost.report.wording import percent, printable
@@ -190,13 +190,13 @@ def _decisions(insight: Insight, positions: Mapping[str, int], stops: Mapping[st
                 "where": printable(said),
                 "met": decision.met,
                 "cost": decision.cost,
-                **_worth(decision, insight.choices),
+                **_worth(found.mdp, decision, insight.choices),
             }
         )
     return rows
 
 
-def _worth(decision: Decision, choices: Mapping[str, ChoiceImportance]) -> dict[str, Any]:
+def _worth(mdp: MDP, decision: Decision, choices: Mapping[str, ChoiceImportance]) -> dict[str, Any]:
     """What each action of a decision is worth, how often it is taken, and its importance in each scope."""
     order = sorted(decision.values, key=lambda action: -decision.values[action])
     shown = order if len(order) <= ACTIONS else [*order[: ACTIONS - 1], order[-1]]
@@ -206,7 +206,7 @@ def _worth(decision: Decision, choices: Mapping[str, ChoiceImportance]) -> dict[
     }
     return {
         "importance": scored or None,
-        "actions": [[printable(a), decision.values[a], decision.taken.get(a, 0.0)] for a in shown],
+        "actions": [[told(mdp, decision.state, a), decision.values[a], decision.taken.get(a, 0.0)] for a in shown],
         "more": len(order) - len(shown),
         "best": len(decision.best),
         "stakes": decision.stakes,

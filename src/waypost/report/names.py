@@ -10,6 +10,8 @@ import numpy as np
 
 from waypost.importance.results import Explanation
 from waypost.model import MDP
+from waypost.model.effects import told_action
+from waypost.report.wording import printable
 
 _NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
 
@@ -78,3 +80,13 @@ def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[t
         alone = called[state] not in explanation.mdp.labels
         groups.setdefault((called[state], state if alone else -1), []).append(position)
     return [(name, members) for (name, _), members in groups.items()]
+
+
+def told(mdp: MDP, state: str, *actions: str) -> str:
+    """Actions of a state in words: those that nobody named by what they do.
+
+    >>> mdp = MDP.from_dict({"x=0": {"0": "x=1", "go": "x=2"}, "x=1": {}, "x=2": {}}, initial="x=0")
+    >>> told(mdp, "x=0", "go", "0")
+    'go or 0 → x=1'
+    """
+    return " or ".join(printable(told_action(mdp, state, action)) for action in actions)

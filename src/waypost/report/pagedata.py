@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind, Number, StateImportance
 from waypost.model import MDP, Strategy
+from waypost.model.effects import told_choice
 from waypost.patterns import step
 from waypost.patterns.declare import COUNTED, PAIRED, template
 from waypost.patterns.letters import natural, silent_states
@@ -54,6 +55,7 @@ def page_data(
         "asked": None if asked == list(range(mdp.n_states)) else [at[s] for s in asked],
         "actions": actions,
         "action": [numbered[a] for a in mdp.actions] if whole else {c: numbered[mdp.actions[c]] for c in used},
+        "told": {c: words for c in used if (words := told_choice(mdp, c)) != mdp.actions[c]},
         "model": _model(mdp) if whole else None,
         "kinds": [kind.value for kind in Kind],
         "targets": [_target(e, view, at, whole) for e, view in zip(several, views, strict=True)],

@@ -14,7 +14,8 @@ import numpy as np
 
 from waypost.errors import NameUnknownError, require
 from waypost.importance.results import Explanation, Kind
-from waypost.model import Strategy
+from waypost.model import MDP, Strategy
+from waypost.model.effects import told_choice
 from waypost.report.canvas import empty_figure
 from waypost.report.layout import Direction, Layout, LayoutEngine, Point, place
 from waypost.report.names import addition, captions
@@ -141,7 +142,7 @@ class _Sheet:
         self.axis.add_patch(
             patches.FancyArrowPatch(path=path, arrowstyle=arrow, alpha=faint, zorder=1, **({"linewidth": 1.0} | look))
         )
-        text = _edge_text(mdp.actions, bool(np.diff(mdp.first_choice)[edge.source] > 1), edge)
+        text = _edge_text(mdp, bool(np.diff(mdp.first_choice)[edge.source] > 1), edge)
         if labelled and text:
             x, y = _middle(curve)
             box = {"facecolor": colours.paper, "edgecolor": "none", "pad": 0.6}
@@ -203,10 +204,10 @@ def _taken(strategy: Strategy, edge: Edge) -> float:
     )
 
 
-def _edge_text(actions: tuple[str, ...], chosen: bool, edge: Edge) -> str:
+def _edge_text(mdp: MDP, chosen: bool, edge: Edge) -> str:
     parts = []
     for choice, probability in list(zip(edge.choices, edge.probabilities, strict=True))[:2]:
-        action = printable(actions[choice], 18) if chosen else ""
+        action = printable(told_choice(mdp, choice), 18) if chosen else ""
         words = f"{action} {number(probability)}" if probability != 1 else action
         parts += [words.strip()] if words else []
     more = [f"+{len(edge.choices) - 2}"] if len(edge.choices) > 2 else []

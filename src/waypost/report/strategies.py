@@ -7,8 +7,10 @@ from typing import Any
 
 from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.results import Explanation
+from waypost.model import MDP
 from waypost.report.findings import MOST, Finding, Name
 from waypost.report.insight import places, points
+from waypost.report.names import told
 from waypost.report.wording import percent, printable
 
 
@@ -55,7 +57,8 @@ def _differences(one: Decisions, other: Decisions, first: str, second: str) -> l
             (
                 f"more are lost by {first if a.cost > b.cost else second} in ",
                 Name(printable(where[one.mdp.index[a.state]][1]), state=one.mdp.index[a.state]),
-                f": {first} takes {_most(a)}, {second} {_most(b)}; {' or '.join(map(printable, a.best[:2]))} is best.",
+                f": {first} takes {_most(one.mdp, a)}, {second} {_most(one.mdp, b)}",
+                f"; {told(one.mdp, a.state, *a.best[:2])} is best.",
             ),
         )
         for a, b in apart
@@ -63,10 +66,10 @@ def _differences(one: Decisions, other: Decisions, first: str, second: str) -> l
     ]
 
 
-def _most(decision: Decision) -> str:
+def _most(mdp: MDP, decision: Decision) -> str:
     """Name the actions that are taken, the most frequent first."""
     order = sorted(decision.taken, key=lambda action: -decision.taken[action])[:2]
     return " or ".join(
-        printable(action) if decision.taken[action] == 1 else f"{printable(action)} ({percent(decision.taken[action])})"
-        for action in order
+        told(mdp, decision.state, action) + (f" ({percent(share)})" if share < 1 else "")
+        for action, share in ((action, decision.taken[action]) for action in order)
     )

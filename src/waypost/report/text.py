@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
+from waypost.model.effects import told_path
 from waypost.report.names import addition, captions, group_by_label
 from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, proof, share, span
 
@@ -300,7 +301,7 @@ def path_summary(result: PathImportance, as_run: str | None = None) -> str:
     """
     target = printable(result.target)
     bounds = Bounds(result.lower, result.upper)
-    path = ", ".join(printable(step) for step in result.path)
+    path = ", ".join(printable(step) for step in told_path(result.mdp, result.path))
     under = {
         "all": "under a strategy that follows this path's actions",
         "optimal": "under a best strategy that follows this path's actions",

@@ -14,7 +14,7 @@ import numpy as np
 from waypost.graph.compiled import kernel
 
 CERTIFIED = 1e-12  # the relative error that a certificate must exclude
-PATIENCE = 400  # passes
+PATIENCE = 3_000  # passes: elimination of what is relaxed at all costs thousands of them
 
 _LARGE = 1_500  # more states are certified to one digit less
 _EPS = 2.220446049250313e-16

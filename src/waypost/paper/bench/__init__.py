@@ -8,8 +8,23 @@ scaled and called so. Every number that both computed is compared.
 """
 
 from waypost.paper.bench.models import data_folder
-from waypost.paper.bench.rows import TOLERANCE, Growth, Row, Side, growth
-from waypost.paper.bench.suite import Plan, Result, names, run
+from waypost.paper.bench.plan import Plan
+from waypost.paper.bench.rows import TOLERANCE, Growth, Row, Side, Tally, growth, tally
+from waypost.paper.bench.suite import Result, names, run
 from waypost.paper.bench.synthetic import synthetic
 
-__all__ = ["TOLERANCE", "Growth", "Plan", "Result", "Row", "Side", "data_folder", "growth", "names", "run", "synthetic"]
+__all__ = [
+    "TOLERANCE",
+    "Growth",
+    "Plan",
+    "Result",
+    "Row",
+    "Side",
+    "Tally",
+    "data_folder",
+    "growth",
+    "names",
+    "run",
+    "synthetic",
+    "tally",
+]

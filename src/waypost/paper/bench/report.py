@@ -11,7 +11,7 @@ from typing import Any
 
 from waypost.errors import require
 from waypost.formats.writing import write_files
-from waypost.paper.bench.rows import FIT_FROM, TOLERANCE, Growth, Row
+from waypost.paper.bench.rows import FIT_FROM, TOLERANCE, Growth, Row, Side, Tally, tally
 from waypost.report.plot import to_bytes
 
 COLUMNS = (
@@ -19,11 +19,13 @@ COLUMNS = (
     "numbers compared", "greatest difference",
 )  # fmt: skip
 NARROW = (0, 1, 4, 5, 7, 8, 10)  # columns for a terminal
+WINS = ("benchmark", "as fast or faster", "slower", "median", "least", "of", "states refused", "no answer in time")
 EXPONENTS = ("series", "tool", "points", "transitions", "exponent")
 LEGEND = f"""Storm's loop is its conditional query for every state and both bounds. Models are loaded and kernels warm
 in both; each tool has a process of its own, whose peak memory is shown; Waypost uses all cores, Storm one. The best of
 several runs counts for work of less than a few seconds. *extrapolated*: Storm did a seeded sample of the states and
-its time is scaled to all of them (± standard error). ≥: queries that met the time limit count as the limit.
+its time is scaled to all of them (± standard error). ≥: queries, or work of ours, that met the time limit count as the
+limit. *refused*: states whose importance we could not certify.
 Differences up to {TOLERANCE:g} are Storm's bisection."""
 FITTED = f"""`seconds ~ transitions ^ exponent`, fitted by least squares to the rows of a series that have at least
 {FIT_FROM:,} transitions."""
@@ -37,14 +39,20 @@ def cells(row: Row) -> list[str]:
         row.work,
         f"{row.states:,}",
         f"{row.transitions:,}",
-        seconds(row.ours.seconds),
+        ("≥ " if row.given_up else "") + seconds(row.ours.seconds),
         "" if row.storm is None else ("≥ " if row.unanswered else "") + seconds(row.storm.seconds) + _spread(row),
         _storm_did(row),
         ratio(row),
-        f"{row.ours.megabytes:,.0f} / {_megabytes(row)}",
+        f"{_megabytes(row.ours)} / {_megabytes(row.storm)}",
         str(row.compared or ""),
-        row.note if row.difference is None else f"{row.difference:.1e}{'' if row.agrees else ' TOO LARGE'}",
+        _said(row),
     ]
+
+
+def _said(row: Row) -> str:
+    """The greatest difference, or what else there is to say, and how many states were refused."""
+    said = row.note if row.difference is None else f"{row.difference:.1e}{'' if row.agrees else ' TOO LARGE'}"
+    return said + (f" ({row.refused} states refused)" if row.refused else "")
 
 
 def ratio(row: Row) -> str:
@@ -60,9 +68,10 @@ def ratio(row: Row) -> str:
         return ""
     if row.one_query:
         return f"{_significant(row.ratio)} times one query"
-    least = "at least " if row.unanswered else ""
+    if row.given_up:
+        return "no answer in time"
     if row.ratio >= 1:
-        return f"{least}{_significant(row.ratio)} times faster"
+        return f"{'at least ' * bool(row.unanswered)}{_significant(row.ratio)} times faster"
     return f"{_significant(1 / row.ratio)} times slower"
 
 
@@ -91,6 +100,8 @@ def markdown(found: Benchmark) -> str:
         LEGEND,
         _table(COLUMNS, [cells(row) for row in found.rows], right=2),
     ]
+    if tallies := tally(found.rows):
+        parts += ["## Wins and losses", _table(WINS, [win_cells(one) for one in tallies], right=1)]
     if found.growths:
         parts += [
             "## Growth",
@@ -100,6 +111,20 @@ def markdown(found: Benchmark) -> str:
     if found.skipped:
         parts += ["## Left out", "\n".join(f"- {why}" for why in found.skipped)]
     return "\n\n".join(parts) + "\n"
+
+
+def win_cells(found: Tally) -> list[str]:
+    """Cells of the wins and losses of a benchmark, under `WINS`."""
+    ratios = [_significant(found.median), _significant(found.least)]
+    return [
+        found.suite,
+        str(found.faster),
+        str(found.slower),
+        *ratios,
+        found.where,
+        str(found.refused),
+        str(found.given_up),
+    ]
 
 
 def exponent_cells(found: Growth) -> list[str]:
@@ -115,6 +140,7 @@ def as_json(found: Benchmark) -> str:
         "command": found.command,
         "machine": dict(found.machine),
         "rows": [{**asdict(row), "ratio": row.ratio, "agrees": row.agrees} for row in found.rows],
+        "wins": [asdict(one) for one in tally(found.rows)],
         "growth": [asdict(one) for one in found.growths],
         "skipped": list(found.skipped),
     }
@@ -198,8 +224,8 @@ def _storm_did(row: Row) -> str:
     return row.storm_did + (f"; {row.unanswered} unanswered" if row.unanswered else "")
 
 
-def _megabytes(row: Row) -> str:
-    return "–" if row.storm is None or math.isnan(row.storm.megabytes) else f"{row.storm.megabytes:,.0f}"
+def _megabytes(side: Side | None) -> str:
+    return "–" if side is None or math.isnan(side.megabytes) else f"{side.megabytes:,.0f}"
 
 
 def _significant(value: float) -> str:

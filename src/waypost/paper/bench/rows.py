@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -39,6 +40,9 @@ class Row:
     compared: int = 0  # numbers looked at in both
     difference: float | None = None  # the greatest among them
     series: str | None = None  # rows of one series differ in size alone
+    suite: str = ""  # the benchmark it belongs to
+    refused: int = 0  # states that we could not certify
+    given_up: bool = False  # we met our time limit, which counts as the time
     note: str = ""
 
     @property
@@ -53,6 +57,43 @@ class Row:
     def agrees(self) -> bool | None:
         """Whether both tools found the same numbers; None where nothing was compared."""
         return None if self.difference is None else self.difference <= TOLERANCE
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Wins and losses of one benchmark beside Storm."""
+
+    suite: str
+    faster: int  # rows in which we answered and took no longer
+    slower: int
+    median: float  # of the ratios
+    least: float
+    where: str  # the row with the least one
+    refused: int  # states that we could not certify
+    given_up: int  # rows in which we met our time limit
+
+
+def tally(rows: Iterable[Row]) -> list[Tally]:
+    """Wins and losses by benchmark; rows beside one plain query are no race.
+
+    >>> def row(name, ours, storm):
+    ...     return Row(name, "w", 3, 4, 3, Side(ours, 0, 1), Side(storm, 0, 1), suite="s")
+    >>> tally([row("a", 1, 100), row("b", 1, 10), row("c", 2, 1)])
+    [Tally(suite='s', faster=2, slower=1, median=10.0, least=0.5, where='c', refused=0, given_up=0)]
+    """
+    suites: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.ratio is not None and not row.one_query:
+            suites.setdefault(row.suite, []).append(row)
+    found = []
+    for suite, members in suites.items():
+        ratios = [(row.ratio or 0.0, row.name) for row in members]
+        won = sum((row.ratio or 0.0) >= 1 and not row.given_up for row in members)
+        least, where = min(ratios)
+        middle = median(ratio for ratio, _ in ratios)
+        refused, given_up = sum(row.refused for row in members), sum(row.given_up for row in members)
+        found.append(Tally(suite, won, len(ratios) - won, middle, least, where, refused, given_up))
+    return found
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,21 @@ class Answers:
     unanswered: set[int] = field(default_factory=set)  # queries that met the time limit
 
     @property
+    def asked(self) -> int:
+        """How many queries were asked, from the first on."""
+        return sum(1 for query in self.seconds if query)
+
+    @property
+    def per_state(self) -> list[float]:
+        """Seconds of each pair of queries: both bounds of a state."""
+        best = [min(query) for query in self.seconds[: self.asked]]
+        return [a + b for a, b in zip(best[::2], best[1::2], strict=True)]
+
+    @property
     def best_round(self) -> float:
         """Seconds of the fastest round over all queries."""
-        return min(sum(query[r] for query in self.seconds) for r in range(min(map(len, self.seconds))))
+        done = self.seconds[: self.asked]
+        return min(sum(query[r] for query in done) for r in range(min(map(len, done))))
 
 
 def is_there() -> bool:
@@ -42,10 +54,10 @@ def conditional(label: str, bound: str) -> str:
     return f'P{bound}=? [F "{label}" || F "target"]'
 
 
-def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1) -> Answers:
+def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1, enough: float = math.inf) -> Answers:
     """Ask Storm; a query that takes longer than `limit` seconds is given up and the next one asked.
 
-    Building the model has ten times as long.
+    Building the model has ten times as long. After `enough` seconds no further pair of queries is asked.
     """
     found = Answers([[] for _ in queries], [math.nan] * len(queries))
     todo = list(range(len(queries)))
@@ -58,6 +70,8 @@ def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1) -
             next_answer(child, limit + 60)  # the plain query that warms up
             for _ in range(rounds):
                 for q in todo:
+                    if q % 2 == 0 and sum(map(sum, found.seconds)) > enough:
+                        return found
                     try:
                         answer = next_answer(child, limit)
                     except TimeoutError:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from waypost import processes
 from waypost.cases import epidemic
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.model import MDP
 from waypost.paper.bench import storm
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
-from waypost.paper.bench.protocols import LARGEST, protocols
+from waypost.paper.bench.plan import SAMPLES, Plan
+from waypost.paper.bench.protocols import LARGEST, PROPERTIES, instances
+from waypost.paper.bench.qcomp import qcomp
+from waypost.paper.bench.report import ratio
 from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.sides import beside_storm, compared, ours
 from waypost.paper.bench.synthetic import Shape, synthetic
-from waypost.processes import ChildError
 
 SMALL = ("GrepS", "BPIC12", "BPIC17")
-SAMPLES = {"spotify1000": 10, "spotify10000": 6}  # states that Storm is asked about
 LAKES = (30, 45, 60, 100)  # fields in a row
 EPIDEMICS = (6, 8, 10, 12, 15, 19, 24, 30, 40)
 QUICK = ("GrepS", "BPIC12", "spotify1000", "epidemic", "synthetic")
@@ -32,34 +29,11 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SHAPES: tuple[Shape, ...] = ("few", "many")
 ALL_STATES = "all states, both bounds, scope all"
 ALL_CHOICES = "all choices, both bounds, scope all"
-Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to run, how much of it, and where things are."""
-
-    data: Path
-    only: tuple[str, ...] = ()  # names of benchmarks; all of them by default
-    quick: bool = False
-    samples: int | None = None  # states that Storm is asked about where it cannot do all
-    limit: float = 120.0  # seconds for one of Storm's queries
-    use_storm: bool = True
-    tell: Tell = lambda _: None  # progress, one line at a time
-
-    @property
-    def enough(self) -> float:
-        """Seconds for repeating a piece of our work."""
-        return 0.3 if self.quick else 3.0
-
-    def sample_of(self, name: str) -> int:
-        """Storm's sample of a model."""
-        return self.samples or (1 if self.quick else SAMPLES.get(name, 3))
 
 
 def names() -> list[str]:
     """Everything there is to run, in order."""
-    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "lakes", "protocols", "synthetic"]
+    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "lakes", "protocols", "qcomp", "synthetic"]
 
 
 def chosen(plan: Plan) -> list[str]:
@@ -106,8 +80,9 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
                 result.skipped.append(found)
                 plan.tell(found)
             else:
-                result.rows.append(found)
-                plan.tell(f"{found.name}: {found.work}: {found.ours.seconds:.3g} s")
+                result.rows.append(replace(found, suite=name))
+                storm_too = "" if found.storm is None else f", Storm {found.storm.seconds:.3g} s: {ratio(found)}"
+                plan.tell(f"{found.name}: {found.work}: {found.ours.seconds:.3g} s{storm_too}")
     except WaypostError as error:
         result.failed.append(f"{name}: {error}")
         plan.tell(result.failed[-1])
@@ -115,7 +90,8 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
 
 def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
     special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics, "lakes": _lakes}
-    return {**special, "protocols": _protocols, "synthetic": _synthetics}.get(name, _case_study)
+    large = {"protocols": _protocols, "qcomp": qcomp, "synthetic": _synthetics}
+    return {**special, **large}.get(name, _case_study)
 
 
 def _case_study(name: str, plan: Plan) -> Iterator[Row | str]:
@@ -129,9 +105,9 @@ def _case_study(name: str, plan: Plan) -> Iterator[Row | str]:
         shared = share_file(source, "positive", Path(folder, "model.drn"), sample=sample)
         plan.tell(f"{name}: Waypost, all {shared.n_states} states")
         work = {"kind": "states", "target": "target", "scope": "all", "shown": shared.asked}
-        rows, bounds = _ours(plan, {"model": str(shared.path), "works": [work]}, name, [ALL_STATES])
+        rows, bounds = ours(plan, {"model": str(shared.path), "works": [work]}, name, [ALL_STATES])
         row = replace(rows[0], asked=shared.n_states)
-        yield _beside_storm(row, bounds[0], shared, plan, rounds=(2 if plan.quick else 5) if sample is None else 1)
+        yield beside_storm(row, bounds[0], shared, plan, rounds=(2 if plan.quick else 5) if sample is None else 1)
 
 
 def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
@@ -149,7 +125,7 @@ def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
             {"kind": "reachability", "target": "target", "optimum": "max"},
         ]
         title = "all states, both bounds, scope optimal"
-        rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, model, [title, "Pmax"])
+        rows, bounds = ours(plan, {"model": str(shared.path), "works": works}, model, [title, "Pmax"])
         row = replace(rows[0], asked=shared.n_states)
         if not plan.use_storm:
             yield row
@@ -162,7 +138,7 @@ def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
             storm_did="one Pmax=? [F target]",
             one_query=True,
             unanswered=len(answers.unanswered),
-            **_compared([answers.values[0]], [bounds[1][0][0]]),
+            **compared([answers.values[0]], [bounds[1][0][0]]),
         )
 
 
@@ -174,7 +150,7 @@ def _choices(_name: str, plan: Plan) -> Iterator[Row | str]:
             yield _missing(model, plan)
             continue
         works = [{"kind": kind, "target": "positive", "scope": "all"} for kind in ("states", "choices")]
-        rows, bounds = _ours(plan, {"model": str(source), "works": works}, model, [ALL_STATES, ALL_CHOICES])
+        rows, bounds = ours(plan, {"model": str(source), "works": works}, model, [ALL_STATES, ALL_CHOICES])
         times = rows[1].ours.seconds / rows[0].ours.seconds
         yield replace(rows[1], note=f"{len(bounds[1])} choices; {times:.2g} times the time of all states")
 
@@ -184,7 +160,7 @@ def _epidemics(name: str, plan: Plan) -> Iterator[Row | str]:
     for n in (10, 12) if plan.quick else EPIDEMICS:
         plan.tell(f"{name}: E{n}")
         work = {"kind": "states", "target": "positive", "scope": "optimal", "asked": "first day"}
-        rows, bounds = _ours(plan, {"epidemic": n, "works": [work]}, f"E{n}", ["all (n,1,V), scope optimal"])
+        rows, bounds = ours(plan, {"epidemic": n, "works": [work]}, f"E{n}", ["all (n,1,V), scope optimal"])
         known = [[0.0, 0.0] if v <= n else [0.0, 1.0] for v in range(2 * n + 1)]
         note = "the bounds are the known ones" if bounds[0] == known else "THE BOUNDS ARE NOT THE KNOWN ONES"
         yield replace(rows[0], asked=len(known), series="epidemic", note=note)
@@ -202,7 +178,8 @@ def _protocols(name: str, plan: Plan) -> Iterator[Row | str]:
     """Every state of protocols, and of an epidemic, where nearly every state has a choice."""
     yield from _every_state(name, "E10", epidemic(10), plan, None, target="positive")
     found = False
-    for title, mdp in protocols(plan.data / "models/qcomp", largest=1_100 if plan.quick else LARGEST):
+    largest = 1_100 if plan.quick else LARGEST
+    for title, mdp in instances(plan.data / "models/qcomp", largest=largest, properties=PROPERTIES):
         found = True
         yield from _every_state(name, title, mdp, plan, title.split(".", maxsplit=1)[0])
     if not found:
@@ -222,13 +199,13 @@ def _every_state(
             {"kind": "absolute", "target": "target", "shown": []},
         ]
         titles = [ALL_STATES, "all states, both bounds, scope optimal", "all states, both bounds, absolute"]
-        rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, title, titles)
+        rows, bounds = ours(plan, {"model": str(shared.path), "works": works}, title, titles)
         ways = ("all", "optimal", "absolute")
         rows = [
             replace(row, asked=shared.n_states, series=None if series is None else f"{series}, {way}")
             for row, way in zip(rows, ways, strict=True)
         ]
-        yield _beside_storm(rows[0], bounds[0], shared, plan, rounds=1)
+        yield beside_storm(rows[0], bounds[0], shared, plan, rounds=1)
         yield from rows[1:]
 
 
@@ -251,9 +228,9 @@ def _single_questions(title: str, shape: str, shared: Shared, plan: Plan) -> Ite
         {"kind": "reachability", "target": "target", "optimum": "max"},
     ]
     titles = ["one state, both bounds, scope all", "one path, both bounds, scope all", "reachability"]
-    rows, bounds = _ours(plan, {"model": str(shared.path), "works": works}, title, titles)
+    rows, bounds = ours(plan, {"model": str(shared.path), "works": works}, title, titles)
     one = replace(rows[0], asked=1, series=f"one state, {shape} choices")
-    one = _beside_storm(one, bounds[0], shared, plan, rounds=1)
+    one = beside_storm(one, bounds[0], shared, plan, rounds=1)
     yield _reading(one, shape)
     yield one
     yield replace(rows[1], series=f"one path, {shape} choices")
@@ -273,68 +250,6 @@ def _reading(row: Row, shape: str) -> Row:
         storm_did="reading the same file",
         series=f"reading, {shape} choices",
     )
-
-
-def _ours(
-    plan: Plan, job: dict[str, Any], name: str, titles: Sequence[str]
-) -> tuple[list[Row], list[list[list[float]]]]:
-    """Run the works of a job in a child; a row for each, and its numbers."""
-    try:
-        answer = processes.run("waypost.paper.bench.our_child", "work", {**job, "enough": plan.enough})
-    except ChildError as error:
-        raise WaypostError(f"{name} broke down: {error.said or error.kind}") from None
-    rows = [
-        Row(
-            name=name,
-            work=title,
-            states=answer["states"],
-            transitions=answer["transitions"],
-            asked=0,
-            ours=Side(found["seconds"], answer["reading"], found["megabytes"]),
-        )
-        for title, found in zip(titles, answer["works"], strict=True)
-    ]
-    return rows, [found["bounds"] for found in answer["works"]]
-
-
-def _beside_storm(row: Row, bounds: list[list[float]], shared: Shared, plan: Plan, *, rounds: int) -> Row:
-    """Complete a row with Storm's time for the same bounds, scaled from its sample to all states asked for."""
-    if not plan.use_storm:
-        return row
-    plan.tell(f"{row.name}: Storm, {len(shared.asked)} states")
-    queries = [storm.conditional(f"q{s}", bound) for s in shared.asked for bound in ("min", "max")]
-    try:
-        answers = storm.ask(shared.path, queries, limit=plan.limit, rounds=rounds)
-    except TimeoutError:
-        return replace(row, note=f"Storm did not build the model within {10 * plan.limit + 60:g} s")
-    k = len(shared.asked)
-    per_state = np.array(answers.seconds).min(axis=1).reshape(k, 2).sum(axis=1)
-    scaled = row.asked != k
-    return replace(
-        row,
-        storm=Side(row.asked / k * answers.best_round, answers.reading, answers.megabytes),
-        storm_did=_loop(row, k),
-        extrapolated=scaled and row.asked > k,
-        spread=_spread(per_state) if scaled else None,
-        unanswered=len(answers.unanswered),
-        **_compared(answers.values, [x for pair in bounds for x in pair]),
-    )
-
-
-def _loop(row: Row, k: int) -> str:
-    if row.asked == 1:
-        return f"both queries, mean of {k} state{'s' * (k > 1)}"
-    return "loop over all states" if row.asked == k else f"loop over {k} of {row.asked:,} states, extrapolated"
-
-
-def _spread(seconds: Any) -> float | None:
-    """Standard error of a mean, relative to it."""
-    return float(seconds.std(ddof=1) / math.sqrt(len(seconds)) / seconds.mean()) if len(seconds) > 1 else None
-
-
-def _compared(theirs: Sequence[float], ours: Sequence[float]) -> dict[str, Any]:
-    differences = [abs(a - b) for a, b in zip(theirs, ours, strict=True) if not math.isnan(a)]
-    return {"compared": len(differences), "difference": max(differences, default=None)}
 
 
 def _missing(name: str, plan: Plan) -> str:

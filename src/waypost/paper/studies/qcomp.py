@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,10 @@ from waypost.solve import reachability
 
 Mask = NDArray[np.bool_]
 ABOUT = (
-    "Made by `make qcomp`. *States* are those of the whole model, built by Storm. *Difference* is that of our float to "
-    "the published value; *exact* tells whether the answer in rationals is the published fraction. Both times are for "
-    "the query alone, on the same machine: Storm with its default method and precision (1e-6), Waypost to rounding."
+    "Made by `make qcomp`. *States* are those up to the target: no more is built, as with `--prop`. *Difference* is "
+    "that of our float to the published value; *exact* tells whether the answer in rationals is the published "
+    "fraction. Both times are for the query alone, on the same machine, Storm's on the whole model: Storm with its "
+    "default method and precision (1e-6), Waypost to rounding."
 )
 
 
@@ -81,11 +83,11 @@ class Comparison:
         return self.difference <= 1e-6 and same
 
 
-def benchmarks(folder: Path, *, largest: int) -> Iterator[Benchmark]:
-    """Read the published reachability results on models of at most `largest` states."""
+def benchmarks(folder: Path, *, largest: int, smallest: int = 0) -> Iterator[Benchmark]:
+    """Read the published reachability results on models of `smallest` to `largest` states."""
     with (folder / "REFERENCE.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            if row["property_type"] != "prob-reach" or int(row["states"]) > largest:
+            if row["property_type"] != "prob-reach" or not smallest <= int(row["states"]) <= largest:
                 continue
             originals = row["original_files"].split(";")
             symbolic = row["original_language"] == "PRISM"
@@ -110,14 +112,15 @@ def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
     question = find_property(
         f"{benchmark.folder / (benchmark.properties or benchmark.file)}:{benchmark.name}", constants=given
     )
-    mdp, target, _ = asked(read_mdp(file, constants=given, time_limit=None), question)
+    build = partial(read_mdp, file, constants=given, time_limit=None, target=question.target, avoid=question.avoid)
+    mdp, target, _ = asked(build(), question)
     started = time.perf_counter()
     ours = float(reachability(mdp, target=target, optimum=question.optimum)[mdp.initial])
     seconds = time.perf_counter() - started
     storm, storm_seconds = _by_storm(benchmark)
     exactly, exact_seconds = None, None
     if mdp.n_states <= exact_up_to:
-        precise, target, _ = asked(read_mdp(file, constants=given, exact=True, time_limit=None), question)
+        precise, target, _ = asked(build(exact=True), question)
         started = time.perf_counter()
         exactly = reachability(precise, target=target, optimum=question.optimum, exact=True)[precise.initial]
         exact_seconds = time.perf_counter() - started
@@ -183,12 +186,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the comparison as a program."""
     parser = argparse.ArgumentParser(prog="python -m waypost.paper.studies.qcomp", description="Compare with QComp.")
     parser.add_argument("folder", type=Path, help="where REFERENCE.csv is")
+    parser.add_argument("--smallest", type=int, default=0, help="states, as published")
     parser.add_argument("--largest", type=int, default=200_000, help="states, as published")
     parser.add_argument("--exact-up-to", type=int, default=10_000, help="states; exact arithmetic beyond is skipped")
     parser.add_argument("--output", type=Path, help="write the table to this file as well")
     options = parser.parse_args(arguments)
     rows, failed = [], 0
-    for benchmark in benchmarks(options.folder, largest=options.largest):
+    for benchmark in benchmarks(options.folder, largest=options.largest, smallest=options.smallest):
         try:
             rows.append(compare(benchmark, exact_up_to=options.exact_up_to))
         except WaypostError as error:

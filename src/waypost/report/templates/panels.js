@@ -78,14 +78,14 @@ function choiceParts(page, state) {
   const worth = page.worthOf(state);
   if (!worth) { page.whenValued(() => { if (page.selected === state) showDetails(page, document.getElementById("details")); }); return []; }
   if (worth.length < 2) return [element("p", { class: "muted" }, "From here the target is reached with probability ", element("b", {}, span(...worth[0].bounds)), ".")];
-  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row worth" }, element("span", {}, bdi(page.action(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
+  return [element("h4", {}, "Choices, and how likely the target is after each"), scale(), ...worth.map(({ choice, bounds }) => element("div", { class: "row worth" }, element("span", {}, bdi(page.told(choice))), bar(...bounds), element("span", {}, span(...bounds))))];
 }
 
 function witnessParts(page, state) {
   const witness = page.witness();
   if (!witness) return [];
   const value = page.bounds(state, page.scope)[witness.side === "lower" ? 0 : 1];
-  const item = ([choice, p]) => element("li", {}, "in ", page.link(page.model.owner[choice]), " take ", element("b", {}, bdi(page.action(choice))), p === 1 ? "" : ` (${number(p)})`);
+  const item = ([choice, p]) => element("li", {}, "in ", page.link(page.model.owner[choice]), " take ", element("b", {}, bdi(page.told(choice))), p === 1 ? "" : ` (${number(p)})`);
   const before = witness.modes[witness.start];
   const later = witness.modes.filter((_, mode) => mode !== witness.start);
   const known = new Set(before.map(([c]) => c));
@@ -113,7 +113,7 @@ function neighbours(page, state) {
   const first = 8;
   return [
     after.length ? element("h4", {}, "Leads to") : null,
-    after.length ? element("ul", { class: "steps" }, after.slice(0, first).map(([c, y, p, k]) => element("li", {}, page.link(y), " ", element("span", { class: "muted" }, bdi(page.action(c)), ` ${number(p)}`, seen ? `, seen ${counted(seen[k], "time")}` : ""))), after.length > first ? element("li", { class: "muted" }, `and ${counted(after.length - first, "more way")}`) : null) : null,
+    after.length ? element("ul", { class: "steps" }, after.slice(0, first).map(([c, y, p, k]) => element("li", {}, page.link(y), " ", element("span", { class: "muted" }, bdi(page.told(c)), ` ${number(p)}`, seen ? `, seen ${counted(seen[k], "time")}` : ""))), after.length > first ? element("li", { class: "muted" }, `and ${counted(after.length - first, "more way")}`) : null) : null,
     before.length ? element("h4", {}, "Comes from") : null,
     before.length ? element("p", {}, before.slice(0, first).flatMap((s, i) => [i ? ", " : "", page.link(s)]), before.length > first ? ` and ${before.length - first} more` : "") : null,
   ];

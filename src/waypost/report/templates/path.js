@@ -53,7 +53,7 @@ class PathBuilder {
     const { page } = this;
     if (page.data.map) { this.host.replaceChildren(this.closer(), ...this.box.parts()); this.box.ask(); page.graph.paint(); return; }
     const { states, choices } = page.path;
-    const line = states.flatMap((s, i) => (i ? [" ", element("em", {}, "–", bdi(page.action(choices[i - 1])), "→"), " "] : []).concat(bdi(page.data.states[s])));
+    const line = states.flatMap((s, i) => (i ? [" ", element("em", {}, "–", bdi(page.told(choices[i - 1])), "→"), " "] : []).concat(bdi(page.data.states[s])));
     const steps = this.steps().filter((step) => this.only == null || step.target === this.only);
     this.answer = element("div", { id: "path-answer" });
     this.host.replaceChildren(
@@ -63,7 +63,7 @@ class PathBuilder {
       this.answer,
       this.say ? element("p", { class: "muted", role: "status" }, this.say) : "",
       element("h4", {}, this.only == null ? (steps.length ? "Click the next state, or choose" : "The path cannot go on") : "By which action?"),
-      element("ul", { class: "steps", id: "next-steps" }, steps.slice(0, 40).map((step) => element("li", {}, element("button", { type: "button", onclick: () => this.extend(step) }, element("span", {}, element("b", {}, bdi(page.caption(step.target))), " ", element("span", { class: "muted" }, "by ", bdi(page.action(step.choice)))), element("span", { class: "num" }, number(step.p)))))),
+      element("ul", { class: "steps", id: "next-steps" }, steps.slice(0, 40).map((step) => element("li", {}, element("button", { type: "button", onclick: () => this.extend(step) }, element("span", {}, element("b", {}, bdi(page.caption(step.target))), " ", element("span", { class: "muted" }, "by ", bdi(page.told(step.choice)))), element("span", { class: "num" }, number(step.p)))))),
       element("div", { class: "buttons" }, element("button", { type: "button", disabled: !choices.length, onclick: () => this.undo() }, "Undo"), element("button", { type: "button", disabled: !choices.length, onclick: () => this.reset() }, "Start again")),
       ...this.box.parts());
     page.graph.paint();

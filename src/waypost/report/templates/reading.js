@@ -85,6 +85,7 @@ class Reading {
   caption(state) { return this.data.captions[state] || this.data.states[state]; }
   labels(state) { return this.labelsOf.get(state) || []; }
   action(choice) { return this.data.actions[this.data.action[choice]]; }
+  told(choice) { return this.data.told[choice] || this.action(choice); } // what nobody named is told by what it does
   isTarget(state) { return this.targetMask[state] === 1; }
   choicesOf(state) { return this.model ? this.model.first[state + 1] - this.model.first[state] : 1; }
   kind(state) { const p = this.position.get(state); return p == null ? "" : this.data.kinds[this.target.kinds[p]]; }
@@ -128,11 +129,11 @@ class Reading {
   edgeText(edge) {
     if (!edge.c || !edge.c.length) return { label: "", title: "through states that are not shown" };
     const labels = edge.c.slice(0, 2).map((c, i) => {
-      const action = this.choicesOf(this.model ? this.model.owner[c] : edge.s) > 1 ? shorten(this.action(c), 18) : "";
+      const action = this.choicesOf(this.model ? this.model.owner[c] : edge.s) > 1 ? shorten(this.told(c), 18) : "";
       return [action, edge.p[i] === 1 ? "" : number(edge.p[i])].filter(Boolean).join(" ");
     }).filter(Boolean);
     if (edge.c.length > 2) labels.push(`+${edge.c.length - 2}`);
-    return { label: labels.join(", "), title: edge.c.map((c, i) => `${this.action(c)} ${number(edge.p[i])}`).join("\n") };
+    return { label: labels.join(", "), title: edge.c.map((c, i) => `${this.told(c)} ${number(edge.p[i])}`).join("\n") };
   }
 
   look(node) {
