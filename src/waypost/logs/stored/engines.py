@@ -172,11 +172,11 @@ def fetched(source: str) -> Any:
 
 
 def duckdb() -> Engine:
-    """DuckDB, embedded: tables in memory, and what does not fit in a temporary folder that goes with the engine."""
+    """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is."""
     ibis = require("ibis", "engines", "a log that is larger than memory, or in Parquet or a database")
     require("duckdb", "engines", "a log that is larger than memory, or in Parquet or a database")
     folder = tempfile.mkdtemp(prefix="waypost-")
-    con = ibis.duckdb.connect()
+    con = ibis.duckdb.connect(os.path.join(folder, "log.duckdb"))  # noqa: PTH118
     con.raw_sql("SET TimeZone='UTC'")
     con.raw_sql(f"SET memory_limit={literal(os.environ.get(MEMORY, USUAL_MEMORY))}")
     con.raw_sql(f"SET temp_directory={literal(folder)}")
