@@ -133,7 +133,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
     rounds = np.zeros(width, np.int64)
     switched = np.zeros(width, np.bool_)
     idling = _idling(course)
-    errors = np.zeros((4, n, width))
+    errors = np.zeros((3, n, width))
     strip = -(-len(states) // width)
     at = np.empty(width, np.int64)  # the state each lane is at, or -1
     due = np.ones(width, np.bool_)  # lanes that take up their next state

@@ -27,7 +27,7 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
-from waypost.solve.strain import EPS, begin, harmless, judge, judge_single, relax_strain
+from waypost.solve.strain import EPS, begin, bettered, harmless, judge, judge_single, relax_strain
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
@@ -212,7 +212,12 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
             switched = improve(block, rewards, earned, place, gap, _GAP_TIE)
         else:
             switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
-        if not switched and judge(0, len(block), block, pattern, place, rewards, earned, known, factors):
+        if switched:
+            continue
+        judge(0, len(block), block, pattern, place, rewards, earned, known, factors)
+        if harmless(block, rewards, earned, known):
+            return True
+        if not bettered(0, len(block), block, pattern, place, rewards, earned, known, factors):
             return True
     return False
 
@@ -245,13 +250,17 @@ def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore
             rewards.first_choice, rewards.indptr, rewards.indices, rewards.data, near, rewards.terminal,
             rewards.may_stop, rewards.gain_weight, rewards.loss_weight, rewards.tie, rewards.zero,
         )  # fmt: skip
-        if judge(0, len(block), block, pattern, place, among, earned, known, factors):
-            enough = _ask_no_more(block, rewards, near, known)
-            if not enough:
-                known.strain[block] = np.inf
-            if enough or judged:
-                return True
-            judged = True  # what is near was told from rough values, perhaps
+        judge(0, len(block), block, pattern, place, among, earned, known, factors)
+        enough = _ask_no_more(block, rewards, near, known)
+        if enough and harmless(block, rewards, earned, known):
+            return True
+        if bettered(0, len(block), block, pattern, place, among, earned, known, factors):
+            continue
+        if not enough:
+            known.strain[block] = np.inf
+        if enough or judged:
+            return True
+        judged = True  # what is near was told from rough values, perhaps
     return False
 
 

@@ -64,26 +64,17 @@ def nothing_known(worth, stake) -> Known:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> bool:  # type: ignore[no-untyped-def]
+def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> None:  # type: ignore[no-untyped-def]
     """Find worth and strain of a component, given those of its successors; infinite where there is no telling.
 
     It is ``order[low:high]``, and `place` of a state its place there, or something else. Elsewhere, and where the
-    choice is below -1, everything is known. `factors` are those of the strategy. False if there is a better one, to
-    which it is then switched.
+    choice is below -1, everything is known. `factors` are those of the strategy; they are used up.
     """
     block = order[low:high]
     begin(block, rewards, earned, known)
-    columns, asking = known.columns, known.asking
-    for i in range(low, high):
-        columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known)
-    substitute(low, high, pattern, factors, columns)
-    for i in range(low, high):
-        if asking[order[i]] >= 0:
-            known.fix[order[i]] = columns[i, 0]
-            known.moved[order[i]] = columns[i, 1]
-    if _improve(block, rewards, earned, known):
-        return False
+    _refine(low, high, order, pattern, rewards, known, factors)
     _agree(block, known)
+    columns, asking = known.columns, known.asking
     more = True
     for k in range(_ROUNDS):
         if k > 0 and not _lay(low, high, order, pattern, place, rewards, asking, factors):
@@ -102,7 +93,38 @@ def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> 
     for x in block:
         if earned.choice[x] >= -1:
             known.strain[x] = np.inf if more else known.strain[known.leader[x]]
-    return True
+
+
+@kernel
+def bettered(low, high, order, pattern, place, rewards, earned, known, factors) -> bool:  # type: ignore[no-untyped-def]
+    """Switch to choices that are certainly better, to twice as many digits; whether there were any.
+
+    Takes a component that was judged, and keeps what is known of its strain. Where that does no harm there is no need
+    to ask: a better choice asks for strain like any other.
+    """
+    block = order[low:high]
+    strain = known.strain[block]
+    begin(block, rewards, earned, known)
+    switched = False
+    if _lay(low, high, order, pattern, place, rewards, known.asking, factors):
+        _refine(low, high, order, pattern, rewards, known, factors)
+        switched = _improve(block, rewards, earned, known)
+    _agree(block, known)
+    known.strain[block] = strain
+    return switched
+
+
+@kernel
+def _refine(low, high, order, pattern, rewards, known, factors) -> None:  # type: ignore[no-untyped-def]
+    """Find what is missing of the worth of a component: one step of iterative refinement."""
+    columns, asking = known.columns, known.asking
+    for i in range(low, high):
+        columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known)
+    substitute(low, high, pattern, factors, columns)
+    for i in range(low, high):
+        if asking[order[i]] >= 0:
+            known.fix[order[i]] = columns[i, 0]
+            known.moved[order[i]] = columns[i, 1]
 
 
 @kernel

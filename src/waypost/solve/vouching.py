@@ -16,7 +16,7 @@ from waypost.solve.gth import blank
 from waypost.solve.optimiser import Payoff, Rewards
 from waypost.solve.remaining import HIGHEST, LOWEST
 from waypost.solve.rounds import DECIDED, substitute_lanes
-from waypost.solve.strain import EPS, FIXED, HARMLESS, WITHOUT_RATIO, judge, judge_single, nothing_known
+from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, nothing_known
 
 UNSURE, SURE, SWITCHED = range(3)
 
@@ -53,11 +53,20 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
         high = pattern.blocks[k + 1]
         if high - low == 1:
             judge_single(pattern.order[low], rewards, earned, known)
-        elif not judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors):
+        else:
+            judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors)
+    most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
+    if _small(course.kind, most, found, least):
+        return SURE
+    for k in range(len(pattern.blocks) - 1):
+        low = pattern.blocks[k]
+        high = pattern.blocks[k + 1]
+        if high - low > 1 and bettered(
+            low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors
+        ):
             lanes.choice[:, w] = earned.choice
             return SWITCHED
-    most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
-    return SURE if _small(course.kind, most, found, least) else UNSURE
+    return UNSURE
 
 
 @kernel
@@ -100,14 +109,13 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
                         verdict[w] = UNSURE
         if (verdict == UNSURE).all():
             return verdict
-    worth, fix, moved, strain = errors[0], errors[1], errors[2], errors[3]
+    worth, fix, strain = errors[0], errors[1], errors[2]
     for x in range(n):
         for w in range(width):
             up = lanes.weights[0, w] * lanes.gain[x, w]
             down = lanes.weights[1, w] * lanes.loss[x, w]
             worth[x, w] = up - down
             fix[x, w] = 0.0
-            moved[x, w] = 0.0
             strain[x, w] = 4.0 * (up + down) if lanes.choice[x, w] == DECIDED else 0.0
     raised = np.zeros(width, np.bool_)
     for b in range(len(pattern.blocks) - 1):
@@ -119,7 +127,7 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
             _strain(low, high, course, pattern, lanes, errors)  # with what rounding hides of strains
         for k in range(_PASSES if high - low > 1 else 1):
             raised[:] = False
-            _raise(low, high, k % 2 == 1, course, pattern, lanes, errors, verdict, raised)
+            _raise(low, high, k % 2 == 1, course, pattern, lanes, errors, raised)
             if not (raised & (verdict == SURE)).any():
                 break
         if high - low > 1:
@@ -137,7 +145,7 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
 @kernel
 def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Find what is missing of the worth of a component, given that of its successors."""
-    worth, fix, moved = errors[0], errors[1], errors[2]
+    worth, fix = errors[0], errors[1]
     rows = lanes.rows
     for j in range(low, high):
         x = pattern.walk[j]
@@ -146,29 +154,25 @@ def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[
             c = lanes.choice[x, w]
             total = 0.0
             rest = 0.0
-            size = 0.0
             if c >= 0:
                 for e in range(course.indptr[c], course.indptr[c + 1]):
                     y = course.indices[e]
                     total += course.data[e] * (worth[y, w] - worth[x, w])
                     rest += course.data[e] * (fix[y, w] - fix[x, w])
-                    size += course.data[e] * moved[y, w]
             rows[4 * i + 1, w] = total + rest
-            rows[4 * i + 2, w] = abs(total) + size
     if high - low > 1:
-        substitute_lanes(low, high, 3, pattern, lanes)
+        substitute_lanes(low, high, 2, pattern, lanes)
     for j in range(low, high):
         x = pattern.walk[j]
         i = pattern.place[x]
         for w in range(8):
             fix[x, w] = rows[4 * i + 1, w]
-            moved[x, w] = rows[4 * i + 2, w]
 
 
 @kernel
 def _strain(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Find the strain that each lane's own strategy asks for in a component, and more."""
-    worth, fix, strain = errors[0], errors[1], errors[3]
+    worth, fix, strain = errors[0], errors[1], errors[2]
     rows = lanes.rows
     for j in range(low, high):
         x = pattern.walk[j]
@@ -203,9 +207,9 @@ def _strain(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[
 
 
 @kernel
-def _raise(low, high, backwards, course, pattern, lanes, errors, verdict, raised) -> None:  # type: ignore[no-untyped-def]
-    """Raise the strain wherever a choice asks for more, and tell in which lanes; none is sure that can be bettered."""
-    worth, fix, moved, strain, choice = errors[0], errors[1], errors[2], errors[3], lanes.choice
+def _raise(low, high, backwards, course, pattern, lanes, errors, raised) -> None:  # type: ignore[no-untyped-def]
+    """Raise the strain wherever a choice asks for more, and tell in which lanes."""
+    worth, fix, strain, choice = errors[0], errors[1], errors[2], lanes.choice
     for j in range(low, high):
         x = pattern.walk[low + high - 1 - j if backwards else j]
         for w in range(8):
@@ -227,7 +231,6 @@ def _raise(low, high, backwards, course, pattern, lanes, errors, verdict, raised
                 rest = 0.0
                 spread = 0.0
                 onward = 0.0
-                doubt = moved[x, w]
                 for e in range(course.indptr[c], course.indptr[c + 1]):
                     y = course.indices[e]
                     p = course.data[e] if y != x else 0.0
@@ -237,11 +240,7 @@ def _raise(low, high, backwards, course, pattern, lanes, errors, verdict, raised
                     rest += p * change
                     spread += p * (abs(more) + abs(change))
                     onward += p * strain[y, w]
-                    doubt += p * moved[y, w]
-                better += rest
-                if c != choice[x, w] and better > n * EPS * spread + FIXED * doubt:
-                    verdict[w] = UNSURE  # it is certainly better
-                asked = onward * (1.0 + n * EPS) + n * spread + better / EPS
+                asked = onward * (1.0 + n * EPS) + n * spread + (better + rest) / EPS
                 if asked > strain[x, w] * leaving:
                     strain[x, w] = (asked + n * spread) / leaving
                     raised[w] = True
