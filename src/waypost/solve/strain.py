@@ -333,6 +333,9 @@ def _asks_most(x, rewards, known):  # type: ignore[no-untyped-def]
 def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
     """Switch to the choices that ask for more than there is; whether there were any."""
     switched = False
+    led = 0
+    for x in block:
+        led += known.leader[x] != x
     for x in block:
         if earned.choice[x] >= -1:
             c, asked, _ = _asks_most(x, rewards, known)
@@ -341,7 +344,7 @@ def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
                 switched = True
                 asking[x] = c
                 known.strain[me] = asked  # what others of its end component must exceed
-                if me != x or _several(block, x, known.leader):
+                if me != x or (led > 0 and _several(block, x, known.leader)):
                     _towards(block, x, rewards, asking, known.leader)
     return switched
 
