@@ -36,8 +36,9 @@ class Kernel:
     (3.0, 'total')
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], *, leaf: bool = False) -> None:
         self.plain = function
+        self.leaf = leaf
         self.spent = 0.0  # basic steps asked for so far
         self.__doc__ = function.__doc__
 
@@ -58,7 +59,7 @@ class Kernel:
     @cached_property
     def inner(self) -> Callable[..., Any]:
         """The same to be called by other kernels: Python cannot, which makes compiling quicker."""
-        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **({"forceinline": True, "_nrt": False} if self.leaf else {}))
 
     def _reached(self) -> set[Kernel]:
         """The kernel itself and all that it calls, or they do."""
@@ -69,7 +70,7 @@ class Kernel:
             new = {k for k in called if isinstance(k, Kernel)} - found
         return found
 
-    def _compiled(self, **options: bool) -> Callable[..., Any]:
+    def _compiled(self, **options: Any) -> Callable[..., Any]:
         import numba
 
         plain = self.plain
@@ -140,3 +141,11 @@ def eagerly() -> Iterator[None]:
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a function over arrays a `Kernel`."""
     return Kernel(function)
+
+
+def leaf(function: Callable[..., Any]) -> Kernel:
+    """Make a function that a loop calls at every step a `Kernel` whose machine code stands in that of its callers.
+
+    A call counts a reference to every array it is handed, and threads that share arrays wait for each other there.
+    """
+    return Kernel(function, leaf=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
 from waypost.solve.remaining import MOST_VIA
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def blank_lanes(n, pattern) -> Any:  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@kernel
+@leaf
 def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state, in every lane."""
     width = 8
@@ -100,13 +100,13 @@ def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
                 lanes.known[x, w] = taken[w]
 
 
-@kernel
+@leaf
 def _lanes(rows, k):  # type: ignore[no-untyped-def]
     """One row, all lanes: read before anything is written, so that machine code takes several at a time."""
     return (rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6], rows[k, 7])
 
 
-@kernel
+@leaf
 def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
     """Add the product of two rows to a third."""
     c = _lanes(rows, k)
@@ -261,7 +261,7 @@ def improve(low, high, course, pattern, lanes, switched) -> None:  # type: ignor
         switched[w] |= here[w]
 
 
-@kernel
+@leaf
 def _switch(x, course, lanes, switched):  # type: ignore[no-untyped-def]
     """Switch to a better choice of one state wherever it helps by more than rounding; whether any lane did."""
     width = 8

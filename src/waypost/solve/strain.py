@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Ints
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
 from waypost.solve.gth import Chain, eliminate, substitute
 
 EPS = 2.220446049250313e-16
@@ -203,7 +203,7 @@ def begin(block, rewards, earned, known) -> None:  # type: ignore[no-untyped-def
             known.strain[x] = 0.0
 
 
-@kernel
+@leaf
 def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
     """By how much one step of a strategy earns more than its state is worth; and the same with nothing balanced."""
     total = 0.0
@@ -246,7 +246,7 @@ def _lay(low, high, order, pattern, place, rewards, asking, factors):  # type: i
     return eliminate(low, high, pattern, chain, leaving, factors)
 
 
-@kernel
+@leaf
 def _own(low, high, x, place, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
     """What one step of a strategy adds to the strain of a state, and more; with what is known to follow it."""
     c = asking[x]
@@ -281,7 +281,7 @@ def _agree(block, known) -> None:  # type: ignore[no-untyped-def]
         known.fix[x] = known.fix[known.leader[x]]
 
 
-@kernel
+@leaf
 def _weigh(x, c, rewards, known):  # type: ignore[no-untyped-def]
     """How much better a choice is than what its state is worth, the spread, the strain to come, and leaving at all."""
     me = known.leader[x]
@@ -304,13 +304,13 @@ def _weigh(x, c, rewards, known):  # type: ignore[no-untyped-def]
     return better + rest, spread, onward, leaving
 
 
-@kernel
+@leaf
 def _stopping(x, known):  # type: ignore[no-untyped-def]
     """Strain that is asked for where one may stop."""
     return max(-1.001 * (known.worth[x] + known.fix[x]) / EPS, 0.0)
 
 
-@kernel
+@leaf
 def _asks_most(x, rewards, known):  # type: ignore[no-untyped-def]
     """The choice of a state that asks for the greatest strain, -1 for stopping; how much, and a little more."""
     most = _stopping(x, known) if rewards.may_stop[x] else 0.0
