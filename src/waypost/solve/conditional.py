@@ -23,7 +23,7 @@ from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.solve.arena import Arena
 from waypost.solve.digits import in_digits, to_digits
-from waypost.solve.rewards import FEW, Payoff, best_rewards, in_floats, rewards_of
+from waypost.solve.rewards import FEW, Payoff, best_rewards, in_floats, in_haste, rewards_of
 
 ABOVE = 4e-10  # the share by which the odds of a guess exceed those that were found
 ROUNDING = 1e-14  # relative: a smaller gain of the ratio is none
@@ -108,7 +108,8 @@ def _found_in_floats(
         return None
     try:
         rough = (in_floats(np.where(terminal, paid, arena.zero)) for paid in (gain, loss))
-        found = best_ratio(arena.rough, gain=next(rough), loss=next(rough), start=start, terminal=terminal, **asked)
+        with in_haste(arena):
+            found = best_ratio(arena.rough, gain=next(rough), loss=next(rough), start=start, terminal=terminal, **asked)
     except (PrecisionError, ArithmeticError):
         return None
     earned = rewards_of(arena, found.choice, terminal=terminal, gain=gain, loss=loss, **asked)

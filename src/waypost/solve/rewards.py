@@ -17,6 +17,7 @@ apart, and satisfies the optimality equation. Reachability needs no more:
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
+from waypost.graph.compiled import eagerly
 from waypost.graph.components import end_components, leaders
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits, to_digits
@@ -37,6 +39,7 @@ from waypost.solve.strain import nothing_known
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
 FEW = 40  # states whose strategies rationals try by themselves
+SOME = 10_000  # basic steps of one optimisation that are some milliseconds in plain Python; there may be hundreds
 
 
 def best_rewards(
@@ -133,19 +136,25 @@ def _found_in_floats(arena: Arena, rewards: Rewards, earned: Payoff) -> Ints | N
     if (~rewards.terminal).sum() < FEW:
         return None
     try:
-        found = best_rewards(
-            arena.rough,
-            terminal=rewards.terminal,
-            may_stop=rewards.may_stop,
-            gain=in_floats(earned.gain),
-            loss=in_floats(earned.loss),
-            weights=(float(rewards.gain_weight), float(rewards.loss_weight)),
-            enabled=rewards.enabled,
-            certified=False,
-        )
+        with in_haste(arena):
+            found = best_rewards(
+                arena.rough,
+                terminal=rewards.terminal,
+                may_stop=rewards.may_stop,
+                gain=in_floats(earned.gain),
+                loss=in_floats(earned.loss),
+                weights=(float(rewards.gain_weight), float(rewards.loss_weight)),
+                enabled=rewards.enabled,
+                certified=False,
+            )
     except (PrecisionError, ArithmeticError):
         return None
     return found.choice
+
+
+def in_haste(arena: Arena) -> AbstractContextManager[None]:
+    """Where floats that only lead the way must not take longer than the fractions: unless they are few, compiled."""
+    return eagerly() if arena.work > SOME else nullcontext()
 
 
 def in_floats(rewards: NDArray[Any]) -> NDArray[np.float64]:
