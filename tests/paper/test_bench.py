@@ -235,6 +235,16 @@ class TestQcomp:
         assert len(found.per_state) == 1
 
 
+class TestExact:
+    @needs_storm
+    def test_both_tools_find_the_same_fractions(self, tmp_path):
+        result = run(Plan(tmp_path, only=("exact",), quick=True))
+        assert result.holds
+        beside = [row for row in result.rows if row.storm is not None]
+        assert [row.compared for row in beside] == [1, 2, 1, 2]
+        assert all(row.difference == 0 for row in beside)
+
+
 class TestRun:
     def test_what_is_missing_is_skipped_with_a_word(self, tmp_path):
         result = run(Plan(tmp_path, only=("BPIC12", "spotify10000-optimal"), use_storm=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -51,6 +52,16 @@ class Arena:
     def exact(self) -> bool:
         """Whether numbers are no floats."""
         return self.data.dtype == object
+
+    @property
+    def rational(self) -> bool:
+        """Whether numbers are fractions of any length."""
+        return self.exact and not isinstance(self.data[0], Decimal)
+
+    @cached_property
+    def rough(self) -> Arena:
+        """The same in floats."""
+        return Arena(self.graph, self.data.astype(float), self.components, self.mdp)
 
     @property
     def zero(self) -> Any:

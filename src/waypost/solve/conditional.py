@@ -16,13 +16,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.solve.arena import Arena
 from waypost.solve.digits import in_digits, to_digits
-from waypost.solve.rewards import Payoff, best_rewards
+from waypost.solve.rewards import FEW, Payoff, best_rewards, in_floats, in_haste, rewards_of
 
 ABOVE = 4e-10  # the share by which the odds of a guess exceed those that were found
 ROUNDING = 1e-14  # relative: a smaller gain of the ratio is none
@@ -71,6 +72,11 @@ def best_ratio(
     weights = arena.one, arena.zero
     earned: Payoff | None = None
     best: Ratio | None = None
+    if arena.rational:
+        earned = _found_in_floats(arena, gain, loss, start=start, terminal=terminal, may_stop=may_stop, enabled=enabled)
+    if earned is not None:
+        best = Ratio.at(start, earned)
+        weights = best.complement, best.value
     for _ in range(200):
         earned = best_rewards(
             arena,
@@ -92,6 +98,22 @@ def best_ratio(
         best = found
         weights = best.complement, best.value * above
     raise PrecisionError("a conditional probability did not settle; try exact arithmetic")  # pragma: no cover
+
+
+def _found_in_floats(
+    arena: Arena, gain: NDArray[Any], loss: NDArray[Any], *, terminal: Mask, start: int, **asked: Any
+) -> Payoff | None:
+    """What the strategy earns, exactly, that floats find to be best; None if they do not."""
+    if (~terminal).sum() < FEW:
+        return None
+    try:
+        rough = (in_floats(np.where(terminal, paid, arena.zero)) for paid in (gain, loss))
+        with in_haste(arena):
+            found = best_ratio(arena.rough, gain=next(rough), loss=next(rough), start=start, terminal=terminal, **asked)
+    except (PrecisionError, ArithmeticError):
+        return None
+    earned = rewards_of(arena, found.choice, terminal=terminal, gain=gain, loss=loss, **asked)
+    return earned if earned is not None and earned.gain[start] > 0 else None
 
 
 def _in_digits(arena: Arena, gain: NDArray[Any], loss: NDArray[Any], **asked: Any) -> Ratio:

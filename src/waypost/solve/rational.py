@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
 
 try:
-    from flint import fmpq
+    from flint import fmpq, fmpz, fmpz_poly
 except ImportError:  # pragma: no cover - depends on what is installed
-    fmpq = None
+    fmpq = fmpz = fmpz_poly = None
 
 Rows = list[dict[int, Any]]
 
@@ -32,12 +32,139 @@ def to_rationals(numbers: Iterable[Fraction | int]) -> NDArray[np.object_]:
     return array
 
 
+def integer(number: Any) -> Any:
+    """Whole number for exact arithmetic."""
+    return int(number) if fmpz is None else fmpz(number)
+
+
+def quotient(numerator: Any, denominator: Any) -> Any:
+    """Scalar for exact arithmetic, of two whole numbers."""
+    return Fraction(numerator, denominator) if fmpq is None else fmpq(numerator, denominator)
+
+
+def from_digits(digits: NDArray[np.int64], base: Any) -> Any:
+    """Whole number by its digits, the least first.
+
+    >>> int(from_digits(np.array([1, 2, 3]), integer(10)))
+    321
+    """
+    if fmpz_poly is not None:
+        return fmpz_poly(digits.tolist())(base)
+    numbers, power = digits.tolist(), base
+    while len(numbers) > 1:  # halves as many, twice as long
+        numbers.append(0)
+        numbers = [low + high * power for low, high in zip(numbers[::2], numbers[1::2], strict=False)]
+        power *= power
+    return numbers[0] if numbers else 0
+
+
+class Quotient:
+    """A rational that is brought to lowest terms when somebody computes with it; many share a long denominator.
+
+    Comparing with 0 or 1 asks for no greatest common divisor, nor does `exactly`, which computes with numerators.
+
+    >>> half = Quotient(integer(3), integer(6))
+    >>> half > 0, half == 1, str(half + half), str(half)
+    (True, False, '1', '1/2')
+    """
+
+    __slots__ = ("_lowest", "denominator", "numerator")
+
+    def __init__(self, numerator: Any, denominator: Any) -> None:
+        self.numerator, self.denominator = numerator, denominator  # not in lowest terms; the denominator is positive
+        self._lowest: Any = None
+
+    @property
+    def lowest(self) -> Any:
+        """The number as any other, in lowest terms."""
+        if self._lowest is None:
+            self._lowest = quotient(self.numerator, self.denominator)
+        return self._lowest
+
+    def __repr__(self) -> str:
+        return repr(self.lowest)
+
+    __str__ = __repr__
+
+    def __float__(self) -> float:
+        return int(self.numerator) / int(self.denominator)
+
+    def __hash__(self) -> int:
+        return hash(self.lowest)
+
+    def __bool__(self) -> bool:
+        return bool(self.numerator)
+
+    def _minus(self, other: Any) -> Any:
+        """A number with the sign of the difference to another one."""
+        if isinstance(other, Quotient):
+            if other.denominator is self.denominator:
+                return self.numerator - other.numerator
+            return self.numerator * other.denominator - other.numerator * self.denominator
+        if other == 0:
+            return self.numerator
+        if other == 1:
+            return self.numerator - self.denominator
+        return self.lowest - other
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._minus(other) == 0)
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self._minus(other) < 0)
+
+    def __le__(self, other: Any) -> bool:
+        return bool(self._minus(other) <= 0)
+
+    def __gt__(self, other: Any) -> bool:
+        return bool(self._minus(other) > 0)
+
+    def __ge__(self, other: Any) -> bool:
+        return bool(self._minus(other) >= 0)
+
+    def __add__(self, other: Any) -> Any:
+        return self.lowest + lowest(other)
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.lowest
+
+    def __sub__(self, other: Any) -> Any:
+        return self.lowest - lowest(other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.lowest
+
+    def __mul__(self, other: Any) -> Any:
+        return self.lowest * lowest(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return other * self.lowest
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.lowest / lowest(other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.lowest
+
+    def __neg__(self) -> Any:
+        return -self.lowest
+
+    def __abs__(self) -> Any:
+        return abs(self.lowest)
+
+
+def lowest(number: Any) -> Any:
+    """A rational in lowest terms."""
+    return number.lowest if isinstance(number, Quotient) else number
+
+
 def to_fraction(number: Any) -> Fraction:
     """Give back Python's own Fraction.
 
     >>> to_fraction(to_rationals([Fraction(2, 6)])[0])
     Fraction(1, 3)
     """
+    number = lowest(number)
     if isinstance(number, Fraction | int):
         return Fraction(number)
     return Fraction(int(number.p), int(number.q))

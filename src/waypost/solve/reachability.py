@@ -14,8 +14,9 @@ from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1a, 
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits
+from waypost.solve.exactly import keeping
 from waypost.solve.rational import to_fraction
-from waypost.solve.rewards import Payoff, best_rewards
+from waypost.solve.rewards import Payoff, best_rewards, rewards_in
 
 
 def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], exact: bool = False) -> NDArray[Any]:
@@ -136,6 +137,8 @@ class Reach:
         apart is computed with more digits.
         """
         arena, graph, value = self.arena, self.arena.graph, self.max.values
+        if arena.rational:
+            return self._equal(value)
         if arena.exact:
             return self._keeping(value, arena, graph.everything)
         rate = np.add.reduceat(arena.data * value[graph.indices], graph.indptr[:-1])
@@ -152,6 +155,12 @@ class Reach:
         if tied.any():
             keeps[tied] = self._decided(keeps, tied)[tied]
         return np.asarray(keeps, bool)
+
+    def _equal(self, value: NDArray[Any]) -> Mask:
+        """(C,) choices that lose nothing, in rationals."""
+        graph, enabled = self.arena.graph, self.arena.graph.everything if self.enabled is None else self.enabled
+        nowhere = np.zeros(graph.n_states, bool)
+        return keeping(rewards_in(self.arena, nowhere, nowhere, enabled), value, self.max.choice)
 
     def _decided(self, keeps: Mask, tied: Mask) -> Mask:
         """(C,) which of the `tied` choices are as good as the best; only those that `keep` matter for that."""

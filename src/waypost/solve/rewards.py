@@ -17,6 +17,7 @@ apart, and satisfies the optimality equation. Reachability needs no more:
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from decimal import Decimal
 from typing import Any
 
@@ -25,15 +26,20 @@ from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
+from waypost.graph.compiled import eagerly
 from waypost.graph.components import end_components, leaders
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits, to_digits
 from waypost.solve.doubt import doubtful
+from waypost.solve.exactly import Evaluation, settle_exactly
 from waypost.solve.gth import NO_LIMIT, arrange, blank
 from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
 from waypost.solve.strain import nothing_known
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
+
+FEW = 40  # states whose strategies rationals try by themselves
+SOME = 10_000  # basic steps of one optimisation that are some milliseconds in plain Python; there may be hundreds
 
 
 def best_rewards(
@@ -72,20 +78,95 @@ def best_rewards(
     for column, paid in ((earned.gain, gain), (earned.loss, loss)):
         if paid is not None:
             column[terminal] = paid[terminal]
-    rewards = Rewards(
-        graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
-        gain_weight, loss_weight, tie=_margin(arena), zero=arena.zero,
-    )  # fmt: skip
-    if arena.exact:
+    rewards = rewards_in(arena, terminal, may_stop, enabled, (gain_weight, loss_weight))
+    if arena.rational:
+        _settle_rationally(arena, rewards, earned, evaluated=initial is not None)
+    elif arena.exact:
         with in_digits():
-            _settle_exactly(arena, rewards, earned)
+            _settle_in_order(arena, rewards, earned)
     else:
         _settle_in_floats(arena, rewards, earned, certified=certified)
     return earned
 
 
-def _settle_exactly(arena: Arena, rewards: Rewards, earned: Payoff) -> None:
-    """Settle every component in rationals or a hundred digits."""
+def rewards_of(
+    arena: Arena,
+    choice: Ints,
+    *,
+    terminal: Mask,
+    may_stop: Mask,
+    gain: NDArray[Any],
+    loss: NDArray[Any],
+    enabled: Mask | None = None,
+) -> Payoff | None:
+    """What a strategy earns, in rationals; None if it does not certainly get to a terminal or stopping state."""
+    earned = Payoff(arena.zeros(), arena.zeros(), np.where(terminal, STOP, choice))
+    earned.gain[terminal], earned.loss[terminal] = gain[terminal], loss[terminal]
+    enabled = arena.graph.everything if enabled is None else enabled
+    rewards = rewards_in(arena, terminal, may_stop, enabled)
+    return earned if Evaluation(rewards, earned).run() else None
+
+
+def rewards_in(
+    arena: Arena, terminal: Mask, may_stop: Mask, enabled: Mask, weights: tuple[Any, Any] | None = None
+) -> Rewards:
+    """Terminal rewards in an arena, as loops take them."""
+    graph = arena.graph
+    return Rewards(
+        graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
+        *(weights or (arena.one, arena.one)), tie=_margin(arena), zero=arena.zero,
+    )  # fmt: skip
+
+
+def _settle_rationally(arena: Arena, rewards: Rewards, earned: Payoff, *, evaluated: bool) -> None:
+    """Settle everything in rationals, from a strategy that floats have found, if none is `evaluated` already."""
+    if evaluated:
+        settle_exactly(rewards, earned, evaluated=True)
+        return
+    laid, rough = earned.choice.copy(), _found_in_floats(arena, rewards, earned)
+    if rough is not None:
+        earned.choice[:] = rough
+    if not settle_exactly(rewards, earned):  # rounding led into a cycle that is never left
+        earned.choice[:] = laid
+        settle_exactly(rewards, earned)
+
+
+def _found_in_floats(arena: Arena, rewards: Rewards, earned: Payoff) -> Ints | None:
+    """Best strategy as floats find it: where rationals begin, and hardly ever have anything to improve."""
+    if (~rewards.terminal).sum() < FEW:
+        return None
+    try:
+        with in_haste(arena):
+            found = best_rewards(
+                arena.rough,
+                terminal=rewards.terminal,
+                may_stop=rewards.may_stop,
+                gain=in_floats(earned.gain),
+                loss=in_floats(earned.loss),
+                weights=(float(rewards.gain_weight), float(rewards.loss_weight)),
+                enabled=rewards.enabled,
+                certified=False,
+            )
+    except (PrecisionError, ArithmeticError):
+        return None
+    return found.choice
+
+
+def in_haste(arena: Arena) -> AbstractContextManager[None]:
+    """Where floats that only lead the way must not take longer than the fractions: unless they are few, compiled."""
+    return eagerly() if arena.work > SOME else nullcontext()
+
+
+def in_floats(rewards: NDArray[Any]) -> NDArray[np.float64]:
+    """Terminal rewards, rounded."""
+    found = np.zeros(len(rewards))
+    paid = np.asarray(rewards != 0, bool)
+    found[paid] = rewards[paid].astype(float)
+    return found
+
+
+def _settle_in_order(arena: Arena, rewards: Rewards, earned: Payoff) -> None:
+    """Settle every component in a hundred digits, or in any other kind of number."""
     parts = arena.components
     place = np.full(arena.graph.n_states, -1)
     for low, high in zip(parts.pointer[:-1], parts.pointer[1:], strict=True):

@@ -14,6 +14,7 @@ from waypost.paper.bench import storm_child
 from waypost.processes import Child, ChildError
 
 REACH = 'Pmax=? [F "target"]'
+START = 'Pmax=? [F "init"]'  # which costs nothing
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Answers:
     reading: float = math.nan
     megabytes: float = math.nan
     unanswered: set[int] = field(default_factory=set)  # queries that met the time limit
+    fractions: list[str] = field(default_factory=list)  # per query, if asked for exactly; empty where there is none
 
     @property
     def asked(self) -> int:
@@ -54,16 +56,26 @@ def conditional(label: str, bound: str) -> str:
     return f'P{bound}=? [F "{label}" || F "target"]'
 
 
-def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1, enough: float = math.inf) -> Answers:
+def ask(
+    model: Path,
+    queries: Sequence[str],
+    *,
+    limit: float,
+    rounds: int = 1,
+    enough: float = math.inf,
+    exact: bool = False,
+) -> Answers:
     """Ask Storm; a query that takes longer than `limit` seconds is given up and the next one asked.
 
-    Building the model has ten times as long. After `enough` seconds no further pair of queries is asked.
+    Building the model has ten times as long. After `enough` seconds no further pair of queries is asked. Its engine for
+    rationals is asked for `exact` answers.
     """
-    found = Answers([[] for _ in queries], [math.nan] * len(queries))
+    found = Answers([[] for _ in queries], [math.nan] * len(queries), fractions=[""] * len(queries))
     todo = list(range(len(queries)))
     while todo:
         done = 0
-        job = {"model": str(model), "queries": [queries[q] for q in todo], "warm": REACH, "rounds": rounds}
+        job = {"model": str(model), "queries": [queries[q] for q in todo], "rounds": rounds, "exact": exact}
+        job["warm"] = START if exact else REACH
         with Child(storm_child.__file__, "work") as child:
             child.send(job)
             found.reading = next_answer(child, 10 * limit + 60)["reading"]
@@ -77,7 +89,10 @@ def ask(model: Path, queries: Sequence[str], *, limit: float, rounds: int = 1, e
                     except TimeoutError:
                         break
                     found.seconds[q].append(answer["seconds"])
-                    found.values[q] = _number(answer["value"])
+                    if exact:
+                        found.fractions[q] = answer["value"]
+                    else:
+                        found.values[q] = _number(answer["value"])
                     done += 1
                 else:
                     continue

@@ -24,13 +24,26 @@ def peak_megabytes() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
 
 
+def in_words(value: Any) -> str:
+    """A fraction in lowest terms, in base 16: numbers of any length are read and written at once.
+
+    >>> from fractions import Fraction
+    >>> in_words(Fraction(10, 22))
+    '0x5/0xb'
+    """
+    sys.set_int_max_str_digits(0)
+    return "/".join(hex(int(str(part))) for part in (value.numerator, value.denominator))
+
+
 def work(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Build the model, then answer one query after the other, as often as asked."""
     import stormpy
 
     stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
     started = time.perf_counter()
-    model = stormpy.build_model_from_drn(job["model"])
+    exact = job.get("exact", False)
+    build = stormpy.build_model_from_drn[stormpy.Rational] if exact else stormpy.build_model_from_drn
+    model = build(job["model"])
     yield {"reading": time.perf_counter() - started}
     start = model.initial_states[0]
     formulas = [stormpy.parse_properties(query)[0] for query in job["queries"]]
@@ -41,5 +54,6 @@ def work(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
             started = time.perf_counter()
             result = stormpy.model_checking(model, formula, only_initial_states=True)
             seconds = time.perf_counter() - started
-            yield {"seconds": seconds, "value": result.get_value(start)}
+            value = result.get_value(start)
+            yield {"seconds": seconds, "value": in_words(value) if exact else value}
     yield {"megabytes": peak_megabytes()}

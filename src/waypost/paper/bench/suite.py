@@ -11,6 +11,7 @@ from waypost.cases import epidemic
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.model import MDP
 from waypost.paper.bench import storm
+from waypost.paper.bench.exact import exact
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
 from waypost.paper.bench.plan import SAMPLES, Plan
@@ -33,7 +34,18 @@ ALL_CHOICES = "all choices, both bounds, scope all"
 
 def names() -> list[str]:
     """Everything there is to run, in order."""
-    return [*SMALL, *SAMPLES, "spotify10000-optimal", "choices", "epidemic", "lakes", "protocols", "qcomp", "synthetic"]
+    return [
+        *SMALL,
+        *SAMPLES,
+        "spotify10000-optimal",
+        "choices",
+        "epidemic",
+        "lakes",
+        "protocols",
+        "qcomp",
+        "synthetic",
+        "exact",
+    ]
 
 
 def chosen(plan: Plan) -> list[str]:
@@ -90,7 +102,7 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
 
 def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
     special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics, "lakes": _lakes}
-    large = {"protocols": _protocols, "qcomp": qcomp, "synthetic": _synthetics}
+    large = {"protocols": _protocols, "qcomp": qcomp, "synthetic": _synthetics, "exact": exact}
     return {**special, **large}.get(name, _case_study)
 
 
