@@ -59,7 +59,11 @@ class Kernel:
     @cached_property
     def inner(self) -> Callable[..., Any]:
         """The same to be called by other kernels: Python cannot, which makes compiling quicker."""
-        return self._compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **({"forceinline": True, "_nrt": False} if self.leaf else {}))
+        return self._compiled(
+            no_cpython_wrapper=True,
+            no_cfunc_wrapper=True,
+            **({"forceinline": True, "_nrt": False} if self.leaf else {}),
+        )
 
     def _reached(self) -> set[Kernel]:
         """The kernel itself and all that it calls, or they do."""

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -102,6 +101,18 @@ def strictly_between(value: Any) -> Any:
     return np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
 
 
+class _once:  # noqa: N801 - a decorator
+    """As `functools.cached_property`, without its lock: until Python 3.12 that is one for all instances."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        value = instance.__dict__[self.compute.__name__] = self.compute(instance)
+        return value
+
+
 @dataclass(frozen=True, eq=False)
 class _Cone:
     """What lies between the start and the states to be passed."""
@@ -115,23 +126,23 @@ class _Cone:
         """The target where the scope is played."""
         return self.question.reach
 
-    @cached_property
+    @_once
     def rest(self) -> Mask:
         """(S,) target states that do not count as passing."""
         return self.reach.target & ~self.states
 
-    @cached_property
+    @_once
     def ends(self) -> Mask:
         """(S,) where the question is decided: passed, reached otherwise, or hopeless."""
         return self.states | self.rest | ~self.reach.possible
 
-    @cached_property
+    @_once
     def settled(self) -> Mask:
         """(S,) outside the cone: decided, or no run from the start gets there, or none gets from there to pass."""
         graph, enabled = self.question.graph, self.question.enabled
         return self.ends | ~self.question.visited | ~can_reach(graph, self.states, enabled=enabled)
 
-    @cached_property
+    @_once
     def idle(self) -> tuple[Mask, Ints]:
         """(S,) where passing states and target can be avoided for ever, and the choice that does."""
         return stay(self.question.graph, ~(self.states | self.rest))
@@ -186,7 +197,7 @@ class _Cone:
             value = self.number(self.least_via.loss[self.question.start])
         return Bound(value, lambda: self.idling(self.least_via.choice, worst), worst)
 
-    @cached_property
+    @_once
     def most_via(self) -> Payoff:
         """Greatest probability of passing and then reaching the target, with the choices in scope."""
         settled = self.settled
@@ -194,7 +205,7 @@ class _Cone:
         enabled = self.question.enabled
         return best_rewards(self.reach.arena, terminal=settled, may_stop=~settled, gain=passed, enabled=enabled)
 
-    @cached_property
+    @_once
     def most_around(self) -> Ratio:
         """The greatest share of the target without passing, with the choices in scope: the sum is always ``p*``.
 
@@ -215,20 +226,20 @@ class _Cone:
             enabled=enabled,
         )
 
-    @cached_property
+    @_once
     def least_via(self) -> Payoff:
         """Least probability of passing and then reaching the target."""
         price = np.where(self.states, self.reach.min.values, self.reach.arena.zero)
         return best_rewards(self.reach.arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
 
-    @cached_property
+    @_once
     def highest_ratio(self) -> Ratio:
         """The greatest share that passes."""
         zero = self.reach.arena.zero
         passed = np.where(self.states, self.reach.max.values, zero)
         return self.ratio(passed, np.where(self.states, zero, self.reach.min.values))
 
-    @cached_property
+    @_once
     def lowest_ratio(self) -> Ratio:
         """The greatest share that does not pass."""
         zero = self.reach.arena.zero

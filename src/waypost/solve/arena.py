@@ -77,7 +77,7 @@ class Arena:
     def work(self) -> int:
         """Basic steps that one optimisation takes, roughly: components of several states take more."""
         sizes = np.diff(self.components.pointer)
-        return self.graph.size + 40 * int(sizes[sizes > 1].sum())
+        return self.graph.size + 200 * int(sizes[sizes > 1].sum())
 
     @cached_property
     def several(self) -> Mask:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
-from waypost.solve.gth import NO_LIMIT, Chain, arrange, blank, eliminate, substitute
+from waypost.solve.gth import Chain, arrange, blank, eliminate, substitute
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
 from waypost.solve.strain import EPS, begin, bettered, harmless, judge, judge_single, relax_strain
 
@@ -40,6 +40,7 @@ _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough valu
 _SMALL = 1_000_000  # steps of elimination that are always worth it
 _FILL = 256  # and per arrow: beyond, relaxation comes first
 _LONG = 100_000_000  # steps that one strategy by itself may take
+_LONGEST = 400_000_000  # and all of them: a list of these steps takes gigabytes
 _NEARLY = 1e-6  # the share of what is at stake by which a choice is clearly worse
 
 
@@ -143,6 +144,8 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
                 earned.choice[block] = first
             continue
         arranged, pattern = arrange(len(block), source, goal, limit)
+        if not arranged and way != _RELAXING:
+            break
         if arranged:
             way = max(way, _BY_GAPS)
             block = block[pattern.order]
@@ -153,7 +156,7 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
             earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
         if not settled and way != _RELAXING:
             source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
-        limit = NO_LIMIT
+        limit = _LONGEST
         way += 1
     place[block] = -1
     return settled

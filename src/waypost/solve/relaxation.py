@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
 
 CERTIFIED = 1e-12  # the relative error that a certificate must exclude
 PATIENCE = 3_000  # passes: elimination of what is relaxed at all costs thousands of them
@@ -38,7 +38,7 @@ def relax(block, rewards, earned, place, tolerance, patience) -> Any:  # type: i
     return passes, change
 
 
-@kernel
+@leaf
 def _pass(block, rewards, earned):  # type: ignore[no-untyped-def]
     """Replace what each state earns by what its successors do; return the greatest relative change."""
     change = 0.0
@@ -59,7 +59,7 @@ def _pass(block, rewards, earned):  # type: ignore[no-untyped-def]
     return change
 
 
-@kernel
+@leaf
 def _leap(block, earned, last, step, leap):  # type: ignore[no-untyped-def]
     """Remember what a pass changed; where one change is `t` times the one before, leap to where that leads (Aitken).
 

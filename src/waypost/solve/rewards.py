@@ -38,6 +38,7 @@ from waypost.solve.strain import nothing_known
 
 __all__ = ["STOP", "Payoff", "best_rewards"]
 
+MOST_IN_DIGITS = 20_000  # states of a component: a hundred digits each take hours beyond
 FEW = 40  # states whose strategies rationals try by themselves
 SOME = 10_000  # basic steps of one optimisation that are some milliseconds in plain Python; there may be hundreds
 
@@ -246,6 +247,10 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, start: Ints
     What lies outside is worth what it is in floats: for numbers as rounded as those, the best strategy is found.
     """
     block = block[~rewards.terminal[block]]
+    if len(block) > MOST_IN_DIGITS:
+        raise PrecisionError(
+            f"{len(block):,} states lead to one another, and runs leave them so slowly that floats do not settle what is best"
+        )
     choices = np.concatenate([np.arange(*rewards.first_choice[x : x + 2]) for x in block])
     choices = choices[rewards.enabled[choices]]
     sizes = np.diff(rewards.indptr)[choices]
