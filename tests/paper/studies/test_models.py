@@ -67,7 +67,7 @@ def test_a_generated_model_is_kept_and_labelled(tmp_path):
     assert len(again.records) == 1
     text = write_reports(again, tmp_path)[0].read_text(encoding="utf-8")
     assert "MSSD1: generated: 100 made-up sessions, seed 1." in text
-    assert "| MSSD1 | LP-optimal |" in text
+    assert "| MSSD1 (generated) | LP-optimal |" in text
 
 
 def test_a_budget_that_is_used_up_leaves_whole_models_for_the_next_run(tmp_path):
