@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 
+from waypost.cases import epidemic
 from waypost.errors import MissingExtraError
-from waypost.paper.encodings import Draft, Limits, Solver, Solvers, solving
+from waypost.paper.encodings import Draft, Limits, Options, Solver, Solvers, claim, solving
 
 EVERY = ("highs", "scip", "gurobi")
 
@@ -129,6 +131,36 @@ def test_the_memory_limit_is_kept():
     found = solve("highs", draft, megabytes=4)
     assert found.status == "memory"
     assert solve("highs", draft, megabytes=1000).status == "optimal"
+
+
+def test_what_a_licence_refused_is_not_handed_over_again(monkeypatch):
+    """Gurobi's free licence takes 2,000 variables; smaller programs are solved before and after."""
+    with Solvers() as solvers:
+        solver, large = solvers["gurobi"], Draft()
+        for j in large.variables(3000, upper=1.0):
+            large.row([(j, 1.0)], upper=0.5)
+        large.objective("max", [(0, 1.0)])
+        refused = solver.solve(large.program(), Limits(seconds=20))
+        assert refused.status == "trouble"
+        assert solving.TOO_LARGE in refused.message
+        with monkeypatch.context() as patch:
+            patch.setattr(solver, "_solved", lambda *_: pytest.fail("was handed over"))
+            assert solving.TOO_LARGE in solver.solve(large.program(), Limits(seconds=20)).message
+        assert solver.solve(knapsack().program(), Limits(seconds=20)).objective == pytest.approx(10.0)
+        assert solving.solver_for(large.program(), gurobi=False) == "highs"
+
+
+def test_a_free_solver_stands_in_where_that_is_allowed():
+    """The first epidemic whose LP* is too large for Gurobi's free licence; who names Gurobi is told so."""
+    mdp, options = epidemic(7), Options("letter")
+    with Solvers() as solvers:
+        asked = partial(
+            claim, mdp, "LP*", target="positive", state="(7,1,8)", sense="max", solver="gurobi", solvers=solvers,
+            limits=Limits(seconds=30, tolerance=1e-9), options=options,
+        )  # fmt: skip
+        assert (asked().status, asked().solver) == ("trouble", "gurobi")
+        stood_in = asked(stand_in=True)
+        assert (stood_in.status, stood_in.solver, stood_in.claimed) == ("optimal", "scip", pytest.approx(1.0))
 
 
 def test_a_crash_is_trouble_and_not_memory():

@@ -85,6 +85,29 @@ def test_one_command_writes_the_count(artifact, tmp_path):
     assert "| BPIC12 | LP* | max | 1 | 1 | 0 | 1 | 0 | 4.4e-01 | q26: customerO_SENT_BACK |" in text
 
 
+def test_a_clone_with_results_of_epidemics_needs_no_data(tmp_path):
+    """Epidemics are generated, so that reading, verdicts and count can be seen without the artifact."""
+    name, late, early = "model_epidemic4_model-it_0.pickle", '"(4, 1, 6)"', '"(4, 1, 4)"'
+    lines = [
+        EACH,
+        each(name, "linear", 1, 0.0, late),
+        each(name, "linear", -1, 1.0, late),
+        each(name, "quadratic", -1, 0.75, late),  # some best strategy does better: 1
+        each(name, "quadratic", -1, 0.5, early),  # none does so well: 0
+        each(name, "quadratic", 1, 0.0, early, status=9),  # out of time
+    ]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/results_epidemic.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = CliRunner().invoke(command, ["published", "--data", str(tmp_path), "-o", str(tmp_path / "new")])
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "new/published.md").read_text(encoding="utf-8")
+    counted = "5 bounds of results_epidemic.csv; 4 solved, 2 right to 1e-6, 1 that no strategy attains, 1 that some"
+    assert counted in text
+    assert "| E4 | LP* | max | 1 | 1 | 1 | 0 | 0 |" in text
+    assert "| E4 | QP* | max | 2 | 2 | 0 | 1 | 1 | 5.0e-01 | (4, 1, 4) |" in text
+    assert "| E4 | QP* | max | (4, 1, 6) | 0.75 | 0 | 1 | 2.5e-01 | missed |" in text
+
+
 def test_other_files_and_states_are_refused(tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n", encoding="utf-8")

@@ -33,6 +33,18 @@ def test_the_authors_artifact_is_taken_as_it_is(shared_data, tmp_path, name, the
     assert found.origin == f"the authors' {theirs}"
 
 
+def test_all_sessions_are_one_model_whatever_its_iteration(tmp_path):
+    """MSSD100.0 is there when any iteration is; MSSD10.0 is the first, and no other stands in for it."""
+    folder = tmp_path / "out/models"
+    folder.mkdir(parents=True)
+    for name in ("model_spotify10000_model-it_1.prism", "model_spotify1000_model-it_1.prism"):
+        write_mdp(loan(), folder / name)
+    assert find_model("MSSD100.0", tmp_path).origin == "the authors' model_spotify10000_model-it_1.prism"
+    assert find_model("MSSD10.1", tmp_path).origin == "the authors' model_spotify1000_model-it_1.prism"
+    with pytest.raises(FormatError, match=r"model_spotify1000_model-it_0\.prism"):
+        find_model("MSSD10.0", tmp_path)
+
+
 def test_a_pickle_alone_is_no_model(tmp_path):
     (tmp_path / "model_greps_model-it_0.pickle").write_bytes(b"never opened")
     with pytest.raises(FormatError, match=r"mdp_attributive, folder out/models.*--data DIR.*--generated"):
@@ -67,7 +79,7 @@ def test_a_generated_model_is_kept_and_labelled(tmp_path):
     assert len(again.records) == 1
     text = write_reports(again, tmp_path)[0].read_text(encoding="utf-8")
     assert "MSSD1: generated: 100 made-up sessions, seed 1." in text
-    assert "| MSSD1 | LP-optimal |" in text
+    assert "| MSSD1 (generated) | LP-optimal |" in text
 
 
 def test_a_budget_that_is_used_up_leaves_whole_models_for_the_next_run(tmp_path):

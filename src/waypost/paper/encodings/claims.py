@@ -17,7 +17,7 @@ from waypost.paper.encodings.evaluation import Attained, attained
 from waypost.paper.encodings.product import Product
 from waypost.paper.encodings.program import Sense
 from waypost.paper.encodings.solution import Limits, SolverName, Status
-from waypost.paper.encodings.solving import Solvers, solver_for
+from waypost.paper.encodings.solving import TOO_LARGE, Solvers, solver_for
 
 RIGHT = 1e-6  # a claim this near the truth is right
 
@@ -64,11 +64,12 @@ def claim(
     limits: Limits | None = None,
     options: Options | None = None,
     exact: bool = False,
+    stand_in: bool = False,
 ) -> Claim:
     """Solve one bound of the importance of a state or a path with one encoding, and evaluate its strategy.
 
     With `exact` the strategy is evaluated in rationals. `solvers` keeps solvers running between calls; `solver` names
-    one, or else `solver_for` chooses.
+    one, or else `solver_for` chooses; with `stand_in` a free one solves what is too large for Gurobi's licence.
 
     >>> from waypost.cases import loan
     >>> found = claim(loan(), "LP-all", target="Granted", state="Error", sense="max", exact=True)
@@ -80,7 +81,7 @@ def claim(
         with Solvers() as own:
             return claim(
                 mdp, encoding, target=target, sense=sense, state=state, path=path, solver=solver, solvers=own,
-                limits=limits, options=options, exact=exact,
+                limits=limits, options=options, exact=exact, stand_in=stand_in,
             )  # fmt: skip
     started = time.perf_counter()
     built = encoded(mdp, encoding, target=target, sense=sense, state=state, path=path, options=options)
@@ -93,6 +94,9 @@ def claim(
     name = solver or solver_for(built.program)
     preparation = time.perf_counter() - started
     solution = solvers[name].solve(built.program, limits)
+    if stand_in and name == "gurobi" and TOO_LARGE in solution.message:
+        name = solver_for(built.program, gurobi=False)
+        solution = solvers[name].solve(built.program, limits)
     claimed = strategy = judged = None
     if solution.values is not None and solution.objective is not None:
         claimed = built.reading.importance(solution.objective)

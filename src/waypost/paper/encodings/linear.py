@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from waypost.paper.encodings.ordering import hold_order, hold_order_in_components
 from waypost.paper.encodings.product import Product
 from waypost.paper.encodings.program import Draft, Program, Reading, Sense
-from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+from waypost.paper.encodings.variables import BYPASS, VIA, Copy, Variables
 
 BIG_M = 1e16  # the paper's
 
@@ -46,14 +46,7 @@ def lp_star(
     if ordering == "paper":
         draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
     for copy in (VIA, BYPASS):
-        for x in variables.unknown(copy):
-            for choice in product.choices(x):
-                gap = variables.reach(x, copy) + variables.after(choice, copy) * -1.0
-                j = variables.taken.get(choice)
-                if j is None:
-                    draft.row(gap.terms, upper=-gap.constant)
-                else:
-                    draft.row([*gap.terms, (j, 1.0)], upper=1.0 - gap.constant)
+        _bellman(variables, copy)
     if ordering == "paper":
         hold_order(variables, big_m=big_m)
     else:
@@ -66,3 +59,13 @@ def lp_star(
             return draft.program(), variables, Reading(optimum, complement=True)
     draft.objective(sense, [(via, 1.0)])
     return draft.program(), variables, Reading(optimum)
+
+
+def _bellman(variables: Variables, copy: Copy) -> None:
+    """Eq. 10: what a state reaches is at most what the choice taken leads to; what is not taken may say anything."""
+    choices = variables.product.choices_of(variables.unknown(copy))
+    (row, column, coefficient), constant = variables.gaps(choices, [copy])
+    taken = variables.of_choice[choices]
+    free = np.flatnonzero(taken >= 0)
+    entries = np.append(row, free), np.append(column, taken[free]), np.append(coefficient, np.ones(len(free)))
+    variables.draft.block(entries, lower=np.full(len(choices), -np.inf), upper=(taken >= 0) - constant)

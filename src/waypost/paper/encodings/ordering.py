@@ -62,15 +62,21 @@ def _levels(product: Product, members: NDArray[np.int64] | None = None) -> list[
 def hold_order(variables: Variables, *, big_m: float) -> None:
     """Order the states as LP* does, with a big M that lifts the condition from choices not taken (Eq. 11)."""
     product, draft = variables.product, variables.draft
-    level = draft.variables(_levels(product), lower=-np.inf)
-    for x in np.flatnonzero(~(product.terminal | product.target)).tolist():
-        for choice in product.choices(x):
-            terms = [(level[y], p) for y, p in product.successors(choice)] + [(level[x], -1.0)]
-            j = variables.taken.get(choice)
-            if j is None:
-                draft.row(terms, lower=1.0)
-            else:
-                draft.row([*terms, (j, -big_m)], lower=1.0 - big_m)
+    level = np.array(draft.variables(_levels(product), lower=-np.inf))
+    choices = product.choices_of(np.flatnonzero(~(product.terminal | product.target)).tolist())
+    step, number = product.mdp.transitions[choices], np.arange(len(choices))
+    taken = variables.of_choice[choices]
+    free = np.flatnonzero(taken >= 0)
+    row, column, coefficient = (
+        np.concatenate(parts)
+        for parts in (
+            (np.repeat(number, np.diff(step.indptr)), number, free),
+            (level[step.indices], level[product.mdp.choice_state[choices]], taken[free]),
+            (step.data, np.full(len(choices), -1.0), np.full(len(free), -big_m)),
+        )
+    )
+    lower = np.where(taken >= 0, 1.0 - big_m, 1.0)
+    draft.block((row, column, coefficient), lower=lower, upper=np.full(len(choices), np.inf))
 
 
 def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: bool) -> float:
@@ -116,22 +122,26 @@ def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, ena
     From every member to every exit state by the quickest strategy inside, then once through the exit; a choice that
     leaves only sometimes is tried until it does.
     """
-    owner = product.mdp.choice_state
-    leaving = np.flatnonzero(enabled & ~inner & np.isin(owner, members))
+    choices, inside = product.choices_of(members.tolist()), set(members.tolist())
+    leaving: dict[int, list[int]] = {}
+    for c in choices[enabled[choices] & ~inner[choices]].tolist():
+        leaving.setdefault(int(product.mdp.choice_state[c]), []).append(c)
     deepest = 0.0
-    rows = product.mdp.transitions
-    for e in np.unique(owner[leaving]).tolist():
-        steps = float(_quickest(product, members, inner, e).max())
-        back = max(float(rows[[c]][:, members].sum()) for c in leaving[owner[leaving] == e].tolist())
+    for e, exits in leaving.items():
+        steps = float(_quickest(product, members, choices[inner[choices]], e).max())
+        back = max(sum(p for y, p in product.successors(c) if y in inside) for c in exits)
         deepest = max(deepest, (steps + 1.0) / (1.0 - back))
     return deepest + 1.0
 
 
-def _quickest(product: Product, members: NDArray[np.int64], inner: Mask, goal: int) -> NDArray[np.float64]:
-    """(members,) least expected number of steps to `goal` inside an end component, by policy iteration."""
+def _quickest(
+    product: Product, members: NDArray[np.int64], choices: NDArray[np.int64], goal: int
+) -> NDArray[np.float64]:
+    """(members,) least expected number of steps to `goal` by choices inside an end component: policy iteration."""
+    if len(members) == 1:
+        return np.zeros(1)
     place = {x: i for i, x in enumerate(members.tolist())}
-    choices = [c for c in np.flatnonzero(inner).tolist() if int(product.mdp.choice_state[c]) in place]
-    owner = np.array([place[int(product.mdp.choice_state[c])] for c in choices])
+    owner = np.array([place[x] for x in product.mdp.choice_state[choices].tolist()])
     step = product.mdp.transitions[choices][:, members].toarray()
     away = owner != place[goal]
     step, owner = step[away], owner[away]

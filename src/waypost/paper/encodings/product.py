@@ -97,11 +97,21 @@ class Product:
         """Choices of a product state."""
         return self.mdp.choices(x)
 
+    def choices_of(self, states: Sequence[int]) -> NDArray[np.int64]:
+        """Choices of several product states, one state after the other."""
+        return np.array([choice for x in states for choice in self.choices(x)], np.int64)
+
     def successors(self, choice: int) -> list[tuple[int, float]]:
         """Successors of a choice, with their probabilities."""
+        first, states, probabilities = self._lists
+        part = slice(first[choice], first[choice + 1])
+        return list(zip(states[part], probabilities[part], strict=True))
+
+    @cached_property
+    def _lists(self) -> tuple[list[int], list[int], list[float]]:
+        """The transitions once more, as Python has them: to walk along them costs less than to cut arrays."""
         rows = self.mdp.transitions
-        part = slice(rows.indptr[choice], rows.indptr[choice + 1])
-        return list(zip(rows.indices[part].tolist(), rows.data[part].tolist(), strict=True))
+        return rows.indptr.tolist(), rows.indices.tolist(), rows.data.tolist()
 
 
 def state_product(mdp: MDP, target: Mask, subject: Mask) -> Product:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 INFINITY = float("inf")
@@ -21,6 +21,7 @@ HELD = 1e-7  # how much of an objective may be lost to a less important one
 Sense = Literal["min", "max"]
 Terms = Iterable[tuple[int, float]]  # (variable, coefficient)
 Products = Iterable[tuple[int, int, float]]  # (variable, variable, coefficient)
+Entries = tuple[ArrayLike, ArrayLike, ArrayLike]  # rows, variables, coefficients, side by side
 
 
 @dataclass(frozen=True)
@@ -128,9 +129,7 @@ class Draft:
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
     integer: list[bool] = field(default_factory=list)
-    row_of: list[int] = field(default_factory=list)
-    column: list[int] = field(default_factory=list)
-    coefficient: list[float] = field(default_factory=list)
+    entries: list[Entries] = field(default_factory=list)  # of the rows, block by block
     row_lower: list[float] = field(default_factory=list)
     row_upper: list[float] = field(default_factory=list)
     products: list[QuadraticRow] = field(default_factory=list)
@@ -162,13 +161,25 @@ class Draft:
 
     def row(self, terms: Terms, *, lower: float = -INFINITY, upper: float = INFINITY) -> None:
         """Add ``lower <= sum a x <= upper``; a variable may occur several times."""
-        number = len(self.row_lower)
+        column, coefficient = [], []
         for j, a in terms:
-            self.row_of.append(number)
-            self.column.append(j)
-            self.coefficient.append(a)
-        self.row_lower.append(lower)
-        self.row_upper.append(upper)
+            column.append(j)
+            coefficient.append(a)
+        self.block(([0] * len(column), column, coefficient), lower=[lower], upper=[upper])
+
+    def block(self, entries: Entries, *, lower: Iterable[float], upper: Iterable[float]) -> None:
+        """Add rows together, by their entries: the row, counted from 0 in this block, the variable, the coefficient.
+
+        >>> draft = Draft()
+        >>> x, y = draft.variables(2)
+        >>> draft.block(([0, 0, 1], [x, y, y], [1.0, -1.0, 2.0]), lower=[0.0, 1.0], upper=[0.0, 4.0])
+        >>> draft.program().rows.toarray().tolist()
+        [[1.0, -1.0], [0.0, 2.0]]
+        """
+        row, column, coefficient = entries
+        self.entries.append((np.asarray(row, np.int64) + len(self.row_lower), column, coefficient))
+        self.row_lower.extend(lower)
+        self.row_upper.extend(upper)
 
     def quadratic(self, products: Products, terms: Terms, *, lower: float = -INFINITY, upper: float = INFINITY) -> None:
         """Add a row with products; one without any becomes linear."""
@@ -189,7 +200,9 @@ class Draft:
     def program(self) -> Program:
         """Freeze what was drafted."""
         shape = (len(self.row_lower), len(self.lower))
-        rows = csr_array((self.coefficient, (self.row_of, self.column)), shape=shape, dtype=float)
+        row, column = (np.concatenate([[], *(e[k] for e in self.entries)]).astype(np.int64) for k in (0, 1))
+        coefficient = np.concatenate([[], *(e[2] for e in self.entries)])
+        rows = csr_array((coefficient, (row, column)), shape=shape, dtype=float)
         rows.sum_duplicates()
         return Program(
             np.array(self.lower),

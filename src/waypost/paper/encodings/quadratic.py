@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import numpy as np
+
 from waypost.paper.encodings.ordering import hold_order_quadratically
 from waypost.paper.encodings.product import Product
 from waypost.paper.encodings.program import Draft, Program, Reading, Sense
@@ -51,13 +53,9 @@ def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program,
     _bellman(variables)
     via, bypass = variables.start
     draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
-    everything = set(variables.unknown(VIA)) | set(variables.unknown(BYPASS))
-    for x in sorted(everything):
-        here = variables.reach(x, VIA) + variables.reach(x, BYPASS)
-        for choice in product.choices(x):
-            there = variables.after(choice, VIA) + variables.after(choice, BYPASS)
-            gap = here + there * -1.0
-            draft.row(gap.terms, lower=-gap.constant)
+    everything = sorted({*variables.unknown(VIA), *variables.unknown(BYPASS)})
+    entries, constant = variables.gaps(product.choices_of(everything), (VIA, BYPASS))
+    draft.block(entries, lower=-constant, upper=np.full(len(constant), np.inf))
     draft.objective("min", [(j, 1.0) for copy in (VIA, BYPASS) for j in variables.reached[copy].values()])
     draft.objective(sense, [(via, 1.0)])
     return draft.program(), variables, Reading(optimum)
@@ -71,13 +69,13 @@ def _bellman(variables: Variables) -> None:
             terms: list[tuple[int, float]] = [(variables.reached[copy][x], -1.0)]
             constant = 0.0
             for choice in variables.product.choices(x):
-                after = variables.after(choice, copy)
+                certain, onward = variables.after(choice, copy)
                 j = variables.taken.get(choice)
                 if j is None:
-                    constant += after.constant
-                    terms += after.terms
+                    constant += certain
+                    terms += onward
                 else:
-                    terms.append((j, after.constant))
-                    products += [(j, i, p) for i, p in after.terms]
+                    terms.append((j, certain))
+                    products += [(j, i, p) for i, p in onward]
             terms = [(i, a) for i, a in terms if a != 0.0]
             variables.draft.quadratic(products, terms, lower=-constant, upper=-constant)

@@ -57,11 +57,11 @@ def _parameters(model: Any, limits: Limits) -> None:
 def _variables(model: Any, program: Program) -> list[Any]:
     return [
         model.addVar(
-            lb=None if low == -np.inf else float(low),
-            ub=None if high == np.inf else float(high),
+            lb=None if low == -np.inf else low,
+            ub=None if high == np.inf else high,
             vtype="I" if whole and (low, high) != (0.0, 1.0) else "B" if whole else "C",
         )
-        for low, high, whole in zip(program.lower, program.upper, program.integer, strict=True)
+        for low, high, whole in zip(*(a.tolist() for a in (program.lower, program.upper, program.integer)), strict=True)
     ]
 
 
@@ -76,9 +76,10 @@ def _constraints(pyscipopt: Any, model: Any, program: Program, x: list[Any]) -> 
                 model.addCons(form <= high)
 
     rows = program.rows
+    first, columns, coefficients = rows.indptr.tolist(), rows.indices.tolist(), rows.data.tolist()
     for i, (low, high) in enumerate(zip(program.row_lower.tolist(), program.row_upper.tolist(), strict=True)):
-        part = slice(rows.indptr[i], rows.indptr[i + 1])
-        add(pyscipopt.quicksum(a * x[j] for j, a in zip(rows.indices[part], rows.data[part], strict=True)), low, high)
+        part = slice(first[i], first[i + 1])
+        add(pyscipopt.quicksum(a * x[j] for j, a in zip(columns[part], coefficients[part], strict=True)), low, high)
     for row in program.quadratic:
         linear = pyscipopt.quicksum(a * x[j] for j, a in row.terms)
         add(pyscipopt.quicksum(w * x[i] * x[j] for i, j, w in row.products) + linear, row.lower, row.upper)

@@ -19,6 +19,7 @@ from waypost.processes import Child, ChildError, Closing
 
 FREE = 200  # variables of a program with products that Gurobi takes without a licence of one's own
 FREE_LINEAR = 2000  # variables and rows of one without
+TOO_LARGE = "size-limited"  # what Gurobi says when its licence does not suffice
 HUGE = 1e5  # HiGHS refuses such coefficients, or gives up on them
 GRACE = 1.0  # seconds a solver may take to notice that its time is up, besides a tenth of the limit
 PASSING_ON = 3e-5  # seconds per number for handing a program to the solver, which is not the solver's time
@@ -40,6 +41,7 @@ class Solver(Closing):
     def __init__(self, name: SolverName) -> None:
         self.name = name
         self._child: Child | None = None
+        self._refused: dict[bool, int] = {}  # what was too large, by whether there were products
 
     def close(self) -> None:
         """End the child."""
@@ -48,7 +50,20 @@ class Solver(Closing):
             child.close()
 
     def solve(self, program: Program, limits: Limits) -> Solution:
-        """Solve a program, objective by objective, within limits for all of them together."""
+        """Solve a program, objective by objective, within limits for all of them together.
+
+        A program no smaller than one that the solver's licence refused is not handed over.
+        """
+        products = any(row.products for row in program.quadratic)
+        size = min(len(program.lower), program.rows.shape[0] + len(program.quadratic))
+        if size >= self._refused.get(products, size + 1):
+            return Solution("trouble", message=f"{TOO_LARGE}: a smaller program was refused")
+        solution = self._solved(program, limits)
+        if TOO_LARGE in solution.message:
+            self._refused[products] = max(len(program.lower), program.rows.shape[0] + len(program.quadratic))
+        return solution
+
+    def _solved(self, program: Program, limits: Limits) -> Solution:
         started = time.perf_counter()
         passing_on = PASSING_ON * (program.rows.nnz + len(program.lower))
         try:
@@ -97,13 +112,13 @@ class Solvers(Closing):
         return self._running[name]
 
 
-def solver_for(program: Program) -> SolverName:
+def solver_for(program: Program, *, gurobi: bool = True) -> SolverName:
     """Choose the solver to take unless told otherwise.
 
     HiGHS for what is linear; Gurobi for products and for huge coefficients, where it is installed and
-    its free licence suffices, else SCIP.
+    its free licence suffices, else SCIP; never Gurobi without `gurobi`.
     """
-    gurobi = importlib.util.find_spec("gurobipy") is not None
+    gurobi = gurobi and importlib.util.find_spec("gurobipy") is not None
     size = max(len(program.lower), program.rows.shape[0])
     if any(row.products for row in program.quadratic):
         return "gurobi" if gurobi and len(program.lower) <= FREE else "scip"

@@ -7,30 +7,19 @@ cannot be reached (graph analysis, as the paper allows) its probability is 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import Draft
+from waypost.paper.encodings.program import Draft, Entries
 
 Copy = int  # 0: t⊤, via; 1: t⊥, bypass
 VIA, BYPASS = 0, 1
 COPIES = ("t⊤", "t⊥")
-
-
-@dataclass(frozen=True)
-class Form:
-    """A constant and linear terms."""
-
-    constant: float
-    terms: tuple[tuple[int, float], ...] = ()
-
-    def __add__(self, other: Form) -> Form:
-        return Form(self.constant + other.constant, self.terms + other.terms)
-
-    def __mul__(self, factor: float) -> Form:
-        return Form(self.constant * factor, tuple((j, a * factor) for j, a in self.terms))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,18 +60,57 @@ class Variables:
         """Variables of reaching t⊤ and t⊥ from the initial state."""
         return self.reached[VIA][self.product.mdp.initial], self.reached[BYPASS][self.product.mdp.initial]
 
-    def reach(self, x: int, copy: Copy) -> Form:
-        """Probability of reaching a copy of the target from a state."""
-        if x in self.reached[copy]:
-            return Form(0.0, ((self.reached[copy][x], 1.0),))
-        return Form(float((self.product.via, self.product.bypass)[copy][x]))
+    @cached_property
+    def of_choice(self) -> NDArray[np.int64]:
+        """(C',) variable of each choice, -1 where it has none."""
+        return _positions(self.taken, self.product.mdp.n_choices)
 
-    def after(self, choice: int, copy: Copy) -> Form:
-        """Probability of reaching a copy of the target after a choice: ``sum delta(s,a,s') p_{s',t}``."""
-        total = Form(0.0)
+    @cached_property
+    def of_state(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(S',) each, per copy of the target: variable of each state, -1 where it has none."""
+        via, bypass = (_positions(reached, self.product.mdp.n_states) for reached in self.reached)
+        return via, bypass
+
+    def after(self, choice: int, copy: Copy) -> tuple[float, list[tuple[int, float]]]:
+        """Probability of reaching a copy of the target after a choice, a constant and terms.
+
+        That is ``sum delta(s,a,s') p_{s',t}``.
+        """
+        constant, terms = 0.0, []
+        reached, there = self.reached[copy], (self.product.via, self.product.bypass)[copy]
         for y, p in self.product.successors(choice):
-            total = total + self.reach(y, copy) * p
-        return total
+            j = reached.get(y)
+            if j is not None:
+                terms.append((j, p))
+            elif there[y]:
+                constant += p
+        return constant, terms
+
+    def gaps(self, choices: NDArray[np.int64], copies: Sequence[Copy]) -> tuple[Entries, NDArray[np.float64]]:
+        """What the state of each choice reaches, minus what the choice leads to: entries of rows, and constants.
+
+        Added up over the copies of the target that are named.
+        """
+        mdp = self.product.mdp
+        step, owner = mdp.transitions[choices], mdp.choice_state[choices]
+        number = np.arange(len(choices))
+        row, column, coefficient = (
+            np.concatenate(parts)
+            for parts in (
+                (number, np.repeat(number, np.diff(step.indptr))),
+                (owner, step.indices),
+                (np.ones(len(choices)), -step.data),
+            )
+        )
+        entries, constant = [], np.zeros(len(choices))
+        for copy in copies:
+            variable = self.of_state[copy][column]
+            open_ones, there = variable >= 0, (self.product.via, self.product.bypass)[copy][column]
+            entries.append((row[open_ones], variable[open_ones], coefficient[open_ones]))
+            known = ~open_ones & there
+            constant += np.bincount(row[known], weights=coefficient[known], minlength=len(choices))
+        rows, columns, coefficients = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+        return (rows, columns, coefficients), constant
 
     def unknown(self, copy: Copy) -> list[int]:
         """States whose probability is a variable, targets excluded (Eq. 7 speaks about these)."""
@@ -100,6 +128,12 @@ class Variables:
         for choice, j in self.taken.items():
             probabilities[choice] = float(np.clip(values[j], 0.0, 1.0))
         return cleaned(self.product, probabilities)
+
+
+def _positions(known: Mapping[int, int], count: int) -> NDArray[np.int64]:
+    positions = np.full(count, -1)
+    positions[list(known)] = list(known.values())
+    return positions
 
 
 DUST = 1e-6  # choices taken less often than this are a solver's tolerance, not a decision

@@ -99,7 +99,10 @@ def _mssd(name: str, percent: int, copy: int, data: Path, *, generated: bool) ->
     if not 1 <= percent <= 100:
         raise FormatError(f"{name}: MSSD goes from MSSD1 to MSSD100, percent of the sessions")
     count = SESSIONS * percent // 100
-    file = _file(data, f"model_spotify{count}_model-it_{copy}.prism", *([f"spotify{count}.drn"] if copy == 0 else []))
+    called = [f"model_spotify{count}_model-it_{copy}.prism", *([f"spotify{count}.drn"] if copy == 0 else [])]
+    if count == SESSIONS:  # all sessions there are: every iteration is the same model
+        called.append(f"model_spotify{count}_model-it_*.prism")
+    file = _file(data, *called)
     if file is not None:
         return Source(read_mdp(file), f"the authors' {file.name}")
     logs = sorted(data.rglob("log*.csv")) if data != Path() else []
