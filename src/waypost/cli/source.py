@@ -30,7 +30,6 @@ from waypost.logs import (
     looks_like_traces,
     open_log,
     read_actors,
-    read_log,
     read_recipe,
     read_traces,
 )
@@ -140,19 +139,15 @@ def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     return open_log(source, **columns)
 
 
-def cleaned_log(source: str, given: Mapping[str, Any], *, in_memory: bool) -> Log:
-    """Log of a file, a table or a case study, cleaned and its outcome set, as the options say.
-
-    Elsewhere than in memory it has no single events to look at.
-    """
+def cleaned_log(source: str, given: Mapping[str, Any]) -> Log:
+    """Log of a file, a table or a case study, cleaned and its outcome set, as the options say."""
     if names_case(source):
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
         return prepared.log
     recipe = load_recipe(given.get("recipe"))
-    opened = read_log(source, **log_columns(source, recipe, given)) if in_memory else load_log(source, recipe, given)
-    return with_outcome(recipe, given)(opened)
+    return with_outcome(recipe, given)(load_log(source, recipe, given))
 
 
 def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:
