@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -208,3 +214,34 @@ def test_temporary_tables_are_gone_with_the_log():
     del log
     gc.collect()
     assert not place.parent.exists()
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
+def test_temporary_tables_are_gone_with_a_process_that_is_killed(tmp_path, signal_name):
+    """Gigabytes may lie there; nobody would look for them."""
+    everyday().to_parquet(tmp_path / "log.parquet")
+    program = f"""
+import sys, time
+from waypost.logs import open_log
+log = open_log({str(tmp_path / "log.parquet")!r})
+print(len(log), flush=True)
+time.sleep(60)
+"""
+    place = tmp_path / "places"
+    place.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(place)}
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline().strip()
+        assert len(list(place.iterdir())) == 1
+        child.send_signal(getattr(signal, signal_name))
+        child.wait(10)
+        until = time.monotonic() + 10
+        while list(place.iterdir()) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not list(place.iterdir())
+    finally:
+        child.kill()
+        child.communicate()

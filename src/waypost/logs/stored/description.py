@@ -57,17 +57,19 @@ def _events(log: StoredLog, columns: list[str]) -> Table:
     """(k, met, activity, c0, c1, ...) each event: its case, its place among all, its name and its attributes."""
     import ibis
 
-    spelled = log.rows.join(log.cases.select("k", "name", "g"), "g")
-    spelled = spelled.select("k", "name", "at", "activity", met=spelled.k * PLACES + spelled.pos)
+    cases = log.cases.select("k", "name", "g")
     if not columns:
-        return spelled
+        joined = log.rows.join(cases, "g")
+        return joined.select("k", "activity", met=joined.k * PLACES + joined.pos)
     source = log.source
     order = ibis.window(group_by=source.wp_case, order_by=[source.wp_us, source.wp_r])
     values = {f"c{n}": source[log.columns[name]] for n, name in enumerate(columns)}
     told = {name: value if value.type().is_timestamp() else text_of(value) for name, value in values.items()}
     placed = source.select("wp_case", place=ibis.row_number().over(order), **told)
-    joined = spelled.join(placed, [spelled.name == placed.wp_case, spelled["at"] == placed.place])
-    return log.engine.keep(joined.select("k", "met", "activity", *told))
+    known = cases.join(placed, cases.name == placed.wp_case).select("k", "g", "place", *told)
+    known = log.engine.keep(known)  # no plan may join rows and places before their groups are known
+    joined = known.join(log.rows, ["g", known.place == log.rows["at"]])
+    return log.engine.keep(joined.select("k", "activity", *told, met=joined.k * PLACES + joined.pos))
 
 
 def _activities(log: StoredLog, events: Table, resource: int | None) -> tuple[Activity, ...]:
@@ -185,7 +187,8 @@ def _attribute(log: StoredLog, name: str, values: Table, of: str) -> Attribute:
         low, high = log.values(values.agg(low=told.min(), high=told.max()))[0]
     elif known and not textual:
         kind = "time"
-        low, high = (each.isoformat() for each in log.values(values.agg(low=value.min(), high=value.max()))[0])
+        ends = log.values(values.agg(low=value.min(), high=value.max()))[0]
+        low, high = (_moment(log, each).isoformat() for each in ends)
     counts = _tally(log, values, listed(distinct))
     return Attribute(name, of, kind, known / total if total else 0.0, distinct, counts, low, high)
 
@@ -198,4 +201,10 @@ def _tally(log: StoredLog, values: Table, most: int | None = None) -> tuple[tupl
     found: Any = there.group_by("value").agg(n=there.count(), met=there.met.min())
     found = found.order_by([ibis.desc("n"), "met"]).select("value", "n")
     told = log.values(found if most is None else found.limit(most))
-    return tuple((str(value), int(n)) for value, n in told if value != "" or most is not None)
+    return tuple((str(_moment(log, value)), int(n)) for value, n in told if value != "" or most is not None)
+
+
+def _moment(log: StoredLog, value: Any) -> Any:
+    """Value as it is; Spark tells instants without their zone, which is UTC."""
+    naive = log.engine.name == "spark" and isinstance(value, datetime) and value.tzinfo is None
+    return value.replace(tzinfo=UTC) if naive else value
