@@ -16,6 +16,7 @@ from waypost.cli.progress import status
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, read_mdp
+from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
 from waypost.importance import states_and_groups
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
@@ -50,6 +51,7 @@ class Loaded:
     target: str | None = None  # the usual target of this source
     prepared: Prepared | None = None  # what it was learned from, if it was
     notes: tuple[str, ...] = ()
+    jumps: bool = False  # whether it is a continuous-time model, in which steps are no time
 
 
 def load(
@@ -76,7 +78,8 @@ def load(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ReadingNote)
         mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
-    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught))
+    jumps = any(issubclass(warning.category, JumpsNote) for warning in caught)
+    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught), jumps=jumps)
 
 
 def find_prepared(
