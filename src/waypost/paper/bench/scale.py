@@ -51,7 +51,8 @@ def write_process(cases: int, path: Path, seed: int = 1) -> int:
         events += len(block)
     if writer is not None:
         writer.close()
-    with duckdb.connect(config={"enable_progress_bar": False}) as con:
+    with duckdb.connect() as con:
+        con.execute("SET enable_progress_bar = false")
         con.read_parquet(f"{path}.parquet").write_csv(f"{path}.csv", header=True)
     return events
 
