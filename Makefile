@@ -83,8 +83,10 @@ bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
 
 .PHONY: bench
 
-bench-scale: install  ## ten million events to an explanation, beside pm4py where it is installed
+bench-scale: install  ## ten million events to an explanation, a million states, reading beside Storm
 	$(BIN)/python -m waypost.paper.bench.scale
+	$(BIN)/python -m waypost.paper.bench.scale --states 1000000
+	$(BIN)/python -m waypost.paper.bench.scale --reading 1000000
 
 .PHONY: bench-scale
 

@@ -38,6 +38,23 @@ def told(seen: Variants):
     ), (clock, plain)
 
 
+def attributed() -> pd.DataFrame:
+    """Everyday's log with attributes of every type, some of them missing here and there."""
+    frame = everyday()
+    number, case = range(len(frame)), frame["case"].str.removeprefix("case ").astype(int)
+    return frame.assign(
+        **{"case:size": case.map(lambda k: ["big", "small"][k % 2])},
+        resource=["Ann" if k % 3 else None if k % 2 else "Bob" for k in number],
+        amount=[None if k % 7 == 0 else float(k % 20) for k in number],
+        price=[k / 4 for k in number],
+        sure=[k % 4 == 1 for k in number],
+        due=frame["timestamp"] + pd.Timedelta(days=3),
+        day=frame["timestamp"].dt.strftime("%Y-%m-%d"),
+        code=[f" {k % 30}e2" for k in number],
+        nothing=pd.Series([None] * len(frame), dtype="str"),
+    )
+
+
 def everyday() -> pd.DataFrame:
     rows = []
     for case in range(60):

@@ -77,3 +77,14 @@ def test_a_property_and_a_target_are_one_too_many(model):
 def test_other_kinds_of_property_are_refused_by_their_name(model):
     with pytest.raises(WaypostError, match=r"(?i)reward"):
         answer(model, "--prop", 'R{"steps"}max=? [ F "won" ]')
+
+
+def test_a_bound_on_time_is_no_number_of_jumps(tmp_path):
+    """In a continuous-time model F<=3 speaks of time, and only jumps are known."""
+    pytest.importorskip("stormpy")
+    model = tmp_path / "c.prism"
+    model.write_text('ctmc\nmodule m\n x : [0..1] init 0;\n [] x=0 -> 2:(x\'=1);\nendmodule\nlabel "goal" = x=1;\n')
+    with pytest.raises(WaypostError, match="bounds the time, and a continuous-time model"):
+        CliRunner().invoke(cli, ["explain", str(model), "--prop", 'P=? [ F<=3 "goal" ]'], catch_exceptions=False)
+    told = CliRunner().invoke(cli, ["check", str(model), "--prop", 'P=? [ F<=3 "goal" ]'], catch_exceptions=False)
+    assert "not answered" in told.stdout

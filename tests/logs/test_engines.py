@@ -11,11 +11,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from small_logs import everyday, told
+from small_logs import attributed, told
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, Step, open_log, read_log
+from waypost.logs import EventLog, Recipe, Step, describe_log, open_log, read_log
 
 pytest.importorskip("ibis")
 
@@ -82,20 +83,25 @@ def spark() -> Iterator[str]:
 
 
 def expected() -> EventLog:
-    return RECIPE(read_log(everyday()))
+    return RECIPE(read_log(attributed()))
 
 
 def same(log) -> None:
-    """Notes, variants with counts, outcomes, examples and waiting times are those of the log in memory."""
+    """Description, notes, variants with counts, outcomes, examples and waiting times: as of the log in memory."""
+    assert describe_log(log) == describe_log(read_log(attributed()))
     log, memory = RECIPE(log), expected()
     assert log.notes == memory.notes
     (found, (_, waits)), (wanted, (clock, _)) = told(log.seen), told(memory.seen)
     assert found == wanted
     assert waits == clock
+    assert describe_log(log) == describe_log(memory)
+    day = np.datetime64("1970-01-03", "us")
+    for part, wanted_part in zip(log.divided_at(day), memory.divided_at(day), strict=True):
+        assert told(part.seen)[0] == told(wanted_part.seen)[0]
 
 
 def test_duckdb_gives_the_variants_of_the_log_in_memory():
-    same(open_log(everyday(), engine="duckdb"))
+    same(open_log(attributed(), engine="duckdb"))
 
 
 def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
@@ -103,11 +109,14 @@ def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
     import psycopg
 
     with psycopg.connect(postgres) as con, con.cursor() as cursor:
-        kinds = '"case" text, activity text, "timestamp" timestamptz, lifecycle text, channel text'
+        kinds = '"case" text, activity text, "timestamp" timestamptz, lifecycle text, channel text, "case:size" text, '
+        kinds += (
+            "resource text, amount float, price float, sure bool, due timestamptz, day text, code text, nothing text"
+        )
         cursor.execute(f"CREATE TABLE events ({kinds})")
         with cursor.copy("COPY events FROM STDIN") as rows:
-            for row in everyday().itertuples(index=False):
-                rows.write_row(row)
+            for row in attributed().itertuples(index=False):
+                rows.write_row([None if value != value else value for value in row])  # noqa: PLR0124  not a number
     same(open_log(f"{postgres}#events"))
     with pytest.raises(LogError) as error:
         open_log(f"{postgres}#nothing")
@@ -123,7 +132,7 @@ def test_spark_gives_the_variants_of_the_log_in_memory(spark, tmp_path):
     """A table in Spark's own session."""
     from pyspark.sql import SparkSession
 
-    everyday().to_parquet(tmp_path / "events.parquet", coerce_timestamps="us")
+    attributed().to_parquet(tmp_path / "events.parquet", coerce_timestamps="us")
     session = SparkSession.getActiveSession()
     assert session is not None
     session.read.parquet(str(tmp_path / "events.parquet")).createOrReplaceTempView("events")

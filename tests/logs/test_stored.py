@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from small_logs import everyday, table, told
+from small_logs import attributed, everyday, table, told
 from waypost import explain_log
 from waypost.errors import LogError
 from waypost.learn import prepare
-from waypost.logs import Recipe, Step, contrast, open_log, process_map, read_log, segments
+from waypost.logs import Recipe, Step, contrast, describe_log, open_log, process_map, read_log, segments
 from waypost.logs.actors import actors_of_column
 from waypost.logs.stored import StoredLog
 from waypost.logs.stored.engines import shown, without_credentials
@@ -41,6 +48,7 @@ def agree(frame: pd.DataFrame, steps: list[Step]) -> None:
             answers.append(str(error).partition(" (its columns are")[0])  # an engine keeps its own columns apart
             continue
         answers.append((log.notes, *told(log.seen)[0], told(log.seen)[1][engine == "duckdb"]))
+        answers[-1] += (describe_log(log),)
     assert answers[0] == answers[1]
 
 
@@ -131,6 +139,34 @@ def test_models_are_the_same_by_every_way_in(tmp_path):
         assert by_channel == actors_of_column(expected.log, "channel", frozenset({"web"}))
 
 
+def test_attributes_of_every_type_are_told_as_in_memory(tmp_path):
+    """Numbers with gaps, truth values, times, dates and codes, in a frame and in files of both kinds."""
+    frame = attributed()
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    for source in (frame, tmp_path / "log.csv", tmp_path / "log.parquet"):
+        stored = open_log(source, engine="duckdb")
+        assert isinstance(stored, StoredLog)
+        assert describe_log(stored) == describe_log(read_log(source))
+    found = {a.name: a for a in describe_log(stored).attributes}
+    assert [name for name, a in found.items() if a.of == "case"] == ["channel", "case:size", "nothing"]
+    assert {a.kind for a in found.values()} == {"text", "number", "time"}
+    assert found["amount"].distinct == 20
+    assert dict(found["sure"].counts).keys() == {"True", "False"}
+
+
+@pytest.mark.parametrize("moment", ["1970-01-03", "1969-01-01", "2000-01-01"])
+def test_a_log_is_divided_by_a_day_as_in_memory(moment):
+    day = np.datetime64(moment, "us")
+    steps = Recipe(steps=(Step("drop_events", {"names": "ask"}), *RECIPE.steps))
+    parts = [steps(open_log(everyday(), engine=engine)).divided_at(day) for engine in ("memory", "duckdb")]
+    for here, stored in zip(*parts, strict=True):
+        assert (here is None) == (stored is None)
+        if here is not None:
+            assert told(here.seen)[0] == told(stored.seen)[0]
+            assert describe_log(here) == describe_log(stored)
+
+
 def test_a_large_csv_file_goes_to_the_engine_by_itself(tmp_path, monkeypatch):
     """What is large is not read into memory; what is odd about it is told as for a small one."""
     monkeypatch.setattr("waypost.logs.read.LARGE_FILE", 10)
@@ -178,3 +214,34 @@ def test_temporary_tables_are_gone_with_the_log():
     del log
     gc.collect()
     assert not place.parent.exists()
+
+
+@pytest.mark.parametrize("signal_name", ["SIGTERM", "SIGKILL"])
+def test_temporary_tables_are_gone_with_a_process_that_is_killed(tmp_path, signal_name):
+    """Gigabytes may lie there; nobody would look for them."""
+    everyday().to_parquet(tmp_path / "log.parquet")
+    program = f"""
+import sys, time
+from waypost.logs import open_log
+log = open_log({str(tmp_path / "log.parquet")!r})
+print(len(log), flush=True)
+time.sleep(60)
+"""
+    place = tmp_path / "places"
+    place.mkdir()
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(place)}
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline().strip()
+        assert len(list(place.iterdir())) == 1
+        child.send_signal(getattr(signal, signal_name))
+        child.wait(10)
+        until = time.monotonic() + 10
+        while list(place.iterdir()) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not list(place.iterdir())
+    finally:
+        child.kill()
+        child.communicate()

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from waypost.cases import case
 from waypost.errors import PlaceError
 from waypost.learn import prepare
 from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
+from waypost.paper.bench.synthetic import synthetic
 from waypost.paper.encodings import Limits
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.studies import Study
@@ -181,6 +182,63 @@ def test_a_scheduler_that_dies_loses_nothing_that_was_known(cluster, tmp_path):
     with working(workers=1, resume=kept):
         assert spread_out(HERE, "squares", given, range(20)) == [n**2 / 3 for n in range(20)]
     assert len(count.read_text().split()) == 20 - known
+
+
+def a_sweep(_folder: Path, told: Callable[[int], None]) -> list[float]:
+    """Every state of a model with many choices, in chunks."""
+    found = state_importance(synthetic(1_500, "many"), target="goal", scope="optimal", progress=told)
+    return [*found.lower.tolist(), *found.upper.tolist()]
+
+
+def a_bootstrap(_folder: Path, told: Callable[[int], None]) -> list[float]:
+    """Sixteen resamples of a small log."""
+    log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
+    traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
+    drawn = bootstrap(traces, target="pay", resamples=16, seed=1, match="label", progress=told)
+    return [
+        value for scope in drawn.values() for value in [*scope.lower.ravel().tolist(), *scope.upper.ravel().tolist()]
+    ]
+
+
+def a_reproduction(folder: Path, told: Callable[[int], None]) -> list[tuple[object, ...]]:
+    """What solvers claim of a loan, what is exact and the verdicts."""
+    pytest.importorskip("highspy")
+    study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
+    settings = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted", sample=4)
+    records = run(study, settings, folder, lambda done, _all: told(done)).records
+    return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("work", [a_sweep, a_bootstrap, a_reproduction])
+@pytest.mark.parametrize("victim", ["worker", "scheduler"])
+def test_whatever_dies_in_the_middle_the_answers_are_those_of_one_machine(cluster, tmp_path, work, victim):
+    """kill -9 after the second answer; where the scheduler died, resumed here from what was known."""
+    right = work(tmp_path / "here", lambda _done: None)
+    kept, told = tmp_path / "kept", 0
+
+    def kill(_done: int) -> None:
+        nonlocal told
+        told += 1
+        if told == 2:
+            (cluster.scheduler if victim == "scheduler" else cluster.workers[0]).send_signal(signal.SIGKILL)
+
+    if victim == "worker":
+        with working(cluster=cluster.address):
+            assert work(tmp_path / "there", kill) == right
+        assert told > 2
+        return
+    with working(cluster=cluster.address, resume=kept), pytest.raises(PlaceError, match="is gone with"):
+        work(tmp_path / "there", kill)
+    cluster.close()
+    known = kept.read_text().splitlines()
+    assert known
+    with working(workers=1, resume=kept):
+        assert work(tmp_path / "resumed", lambda _done: None) == right
+    lines = kept.read_text().splitlines()
+    assert lines[: len(known)] == known  # what was known is not computed again
+    jobs = [(entry["work"], entry["job"]) for entry in map(json.loads, lines)]
+    assert len(jobs) == len(set(jobs)) > len(known)
 
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch):

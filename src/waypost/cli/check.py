@@ -20,6 +20,7 @@ from waypost.formats.properties import (
     holds,
     listed_properties,
     properties_files,
+    timed,
 )
 from waypost.importance import group_importance
 from waypost.model import MDP
@@ -53,6 +54,8 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     files = properties_files(model) if model is not None and not props and Path(model).is_file() else ()
     properties = [p for source in (*props, *files) for p in listed_properties(str(source), constants=given)]
     loaded = load(model, constants=model_constants(model, given, [*props, *files]), exact=exact)
+    if loaded.jumps:
+        properties = [timed(p) if isinstance(p, Property) and p.within is not None else p for p in properties]
     tell(loaded.notes)
     mdp, console = loaded.mdp, terminal.console()
     found = overview(mdp)

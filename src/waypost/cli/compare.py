@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -15,7 +15,7 @@ from waypost.cli.source import cleaned_log, load, load_strategy, tell
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text
-from waypost.logs import EventLog, Log
+from waypost.logs import Log
 from waypost.logs.segments import segment_values
 from waypost.logs.stored.engines import shown
 from waypost.report.files import ending_of
@@ -61,13 +61,12 @@ def command(before: str, after: str | None, **options: Any) -> None:
     ways = [way for way in (after, options["at"], options["segment"]) if way is not None]
     if len(ways) != 1:
         raise WaypostError("say what to compare with: a second log, or one of --at DATE and --segment ATTRIBUTE")
-    by_day = options["at"] is not None  # days are told by the events themselves
-    logs = [cleaned_log(source, given, in_memory=by_day) for source in (before, after) if source is not None]
+    logs = [cleaned_log(source, given) for source in (before, after) if source is not None]
     for log in logs:
         tell(log.notes, quiet=options["quiet"])
     names = (shown(before), shown(str(after)))
     if options["at"] is not None:
-        names, pair = _by_day(cast("EventLog", logs[0]), options["at"])
+        names, pair = _by_day(logs[0], options["at"])
     elif options["segment"] is not None:
         names, pair = _by_segment(logs[0], options["segment"], options["values"])
     else:
@@ -118,15 +117,19 @@ def _compare_strategies(model: str, options: dict[str, Any]) -> None:
         write_text(options["output"], render_html(told, names=names))
 
 
-def _by_day(log: EventLog, day: str) -> tuple[tuple[str, str], Pair]:
+def _by_day(log: Log, day: str) -> tuple[tuple[str, str], Pair]:
     try:
-        moment = np.datetime64(datetime.fromisoformat(day).replace(tzinfo=None), "us")
+        moment = datetime.fromisoformat(day)
     except ValueError:
         raise WaypostError(f"--at is a day such as 2024-07-01, not {day!r}") from None
-    early = log.times("comparing two periods")[log.first_event[:-1]] < moment
-    if early.all() or not early.any():
-        raise LogError(f"all cases begin {'before' if early.all() else 'after'} {day}, so there is nothing to compare")
-    return (f"cases that begin before {day}", f"from {day} on"), (log.where_cases(early), log.where_cases(~early))
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    before, after = log.divided_at(np.datetime64(moment, "us"))
+    if before is None or after is None:
+        raise LogError(
+            f"all cases begin {'before' if after is None else 'after'} {day}, so there is nothing to compare"
+        )
+    return (f"cases that begin before {day}", f"from {day} on"), (before, after)
 
 
 def _by_segment(log: Log, attribute: str, values: tuple[str, ...]) -> tuple[tuple[str, str], Pair]:

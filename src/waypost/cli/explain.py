@@ -130,6 +130,8 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     wanted = find_property(options["prop"], constants=constants)
     reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
+    if loaded.jumps and wanted.within is not None:
+        raise WaypostError(f"{wanted.text!r} bounds the time, and a continuous-time model is read by its jumps alone")
     question = asked(loaded.mdp, wanted)
     if wanted.given is not None and counts_later(loaded.mdp, wanted):
         raise WaypostError(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
 from waypost.cli.source import cleaned_log
 from waypost.cli.terminal import give
 from waypost.logs.stored.engines import shown
-
-if TYPE_CHECKING:
-    from waypost.logs import EventLog
 
 
 @click.command("log")
@@ -32,7 +29,7 @@ def command(file: str, *, as_json: bool, top: int, **options: Any) -> None:
     from waypost.report.description import print_description
 
     given = {name: value for name, value in options.items() if value}
-    found = describe_log(cast("EventLog", cleaned_log(file, given, in_memory=True)))
+    found = describe_log(cleaned_log(file, given))
     if as_json:
         give(json.dumps({"format": 1, **found.as_dict()}, ensure_ascii=False, indent=1) + "\n")
     else:

@@ -16,6 +16,7 @@ from waypost.cli.progress import status
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, read_mdp
+from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
 from waypost.importance import states_and_groups
 from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, observed_strategy, prepare
@@ -30,7 +31,6 @@ from waypost.logs import (
     looks_like_traces,
     open_log,
     read_actors,
-    read_log,
     read_recipe,
     read_traces,
 )
@@ -51,6 +51,7 @@ class Loaded:
     target: str | None = None  # the usual target of this source
     prepared: Prepared | None = None  # what it was learned from, if it was
     notes: tuple[str, ...] = ()
+    jumps: bool = False  # whether it is a continuous-time model, in which steps are no time
 
 
 def load(
@@ -77,7 +78,8 @@ def load(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ReadingNote)
         mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
-    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught))
+    jumps = any(issubclass(warning.category, JumpsNote) for warning in caught)
+    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught), jumps=jumps)
 
 
 def find_prepared(
@@ -140,19 +142,15 @@ def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     return open_log(source, **columns)
 
 
-def cleaned_log(source: str, given: Mapping[str, Any], *, in_memory: bool) -> Log:
-    """Log of a file, a table or a case study, cleaned and its outcome set, as the options say.
-
-    Elsewhere than in memory it has no single events to look at.
-    """
+def cleaned_log(source: str, given: Mapping[str, Any]) -> Log:
+    """Log of a file, a table or a case study, cleaned and its outcome set, as the options say."""
     if names_case(source):
         prepared = find_prepared(source)
         if prepared is None or prepared.log is None:
             raise WaypostError(f"{source} is a model of its own, not a log")
         return prepared.log
     recipe = load_recipe(given.get("recipe"))
-    opened = read_log(source, **log_columns(source, recipe, given)) if in_memory else load_log(source, recipe, given)
-    return with_outcome(recipe, given)(opened)
+    return with_outcome(recipe, given)(load_log(source, recipe, given))
 
 
 def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:

@@ -100,13 +100,16 @@ def _quickly(text: str, initial: str | None) -> MDP | None:
     found = scan(data, len(head.encode()))
     if found is None or counts or not len(found.names) or not len(found.actions):
         return None
-    slow = slow_numbers(found)
-    texts = [data[a:b].tobytes().decode() for a, b in found.value[slow].tolist()]
-    numbers = _read_in_one_go(" ".join(texts)) if texts else np.empty(0)
-    if len(numbers) != len(texts) or any("/" in one for one in texts):
+    left = slow_numbers(data, found)
+    if left is None:
+        return None
+    slow, texts = left
+    numbers = _read_in_one_go(texts) if texts else np.empty(0)
+    if len(numbers) != len(slow):
         return None
     for k in np.flatnonzero(numbers == 0).tolist():
-        numbers[k] = least_of(texts[k])
+        start, end = found.value[slow[k]].tolist()
+        numbers[k] = least_of(data[start:end].tobytes().decode())
     found.probability[slow] = numbers
     tails, actions = grouped(data, found.tails), grouped(data, found.actions)
     if tails is None or actions is None:

@@ -249,6 +249,24 @@ def _same(data, texts, kept, number):  # type: ignore[no-untyped-def]
     return True
 
 
-def slow_numbers(found: Scanned) -> NDArray[Any]:
-    """Positions of the entries whose probability is still to be read."""
-    return np.flatnonzero(np.isnan(found.probability))
+@kernel
+def _gathered(data, value, slow, out):  # type: ignore[no-untyped-def]
+    """Fill `out` with the texts of probabilities, a blank behind each; whether none of them is a fraction."""
+    at = 0
+    for k in slow:
+        for i in range(value[k, 0], value[k, 1]):
+            if data[i] == SLASH:
+                return False
+            out[at] = data[i]
+            at += 1
+        out[at] = BLANK
+        at += 1
+    return True
+
+
+def slow_numbers(data: NDArray[np.uint8], found: Scanned) -> tuple[NDArray[Any], str] | None:
+    """Positions of the entries whose probability is still to be read, and their texts; None where one is a fraction."""
+    slow = np.flatnonzero(np.isnan(found.probability))
+    length = found.value[slow, 1] - found.value[slow, 0]
+    out = np.empty(int(length.sum()) + len(slow), np.uint8)
+    return (slow, out.tobytes().decode()) if _gathered.compiled(data, found.value, slow, out) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from waypost.errors import ModelError
-from waypost.formats.registry import ReadingNote
+from waypost.formats.registry import JumpsNote
 
 JUMPS = {"CTMC", "MA", "CTMDP"}  # whose runs are those of an MDP or DTMC, but for the time they take
 PLAIN = {"MDP", "DTMC"}
@@ -39,7 +39,7 @@ def note_jumps(name: str, kind: str) -> None:
     warnings.warn(
         f"{name} is a {kind}; it is read by its jumps, so that only the probabilities of reaching something count, "
         "not the time it takes",
-        ReadingNote,
+        JumpsNote,
         stacklevel=2,
     )
 

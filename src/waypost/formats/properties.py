@@ -187,6 +187,11 @@ def _holds(mdp: MDP, expression: str) -> Any:
         return np.zeros(mdp.n_states, bool)
 
 
+def timed(question: Property) -> Unsupported:
+    """Say that a bound on time in a continuous-time model is no number of steps."""
+    return Unsupported(question.name, question.text, "a bound on time in a continuous-time model")
+
+
 def find_property(source: str, *, constants: Mapping[str, Any] | None = None) -> Property:
     """Find a property given as ``FILE``, ``FILE:NAME`` or as text.
 

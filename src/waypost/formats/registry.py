@@ -20,6 +20,10 @@ class ReadingNote(UserWarning):
     """Something was added to a model, or left out of it, on the way in."""
 
 
+class JumpsNote(ReadingNote):
+    """A continuous-time model is read by its jumps, so that nothing can be said about time in it."""
+
+
 @dataclass(frozen=True)
 class Format:
     """One way to hold a model in a file."""

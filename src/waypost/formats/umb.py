@@ -165,6 +165,9 @@ class Archive:
         rows = len(self.files[f"{folder}/string-mapping.bin"]) // 8 - 1
         ends = self.pointer(f"{folder}/string-mapping.bin", max(rows, 0), len(text)).tolist()
         try:
+            if text.isascii():  # then characters lie where bytes do
+                whole = text.decode()
+                return [whole[a:b] for a, b in pairwise(ends)]
             return [text[a:b].decode() for a, b in pairwise(ends)]
         except UnicodeDecodeError:
             raise self.wrong(f"{folder}/strings.bin is not UTF-8 text") from None

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, EventLog
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, EventLog, plain_text
+from waypost.logs.variants import Log
 
 FEW_VALUES = 12  # an attribute with so many values has them listed
+LISTED = 5  # of one with more, so many
 FEW_VARIANTS = 10
+NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"  # in the words of every engine
+DATE = r"^\d{4}-\d\d-\d\d"
+RESOURCES = ("org:resource", "resource", "Resource")
 OWN = "waypost:"  # columns that reading and cleaning add
 ACTORS = ("org:role", "org:group", "org:resource", "role", "group", "resource", "user", "department", "team", "actor")
 
@@ -88,8 +94,8 @@ class LogDescription:
         return asdict(self)
 
 
-def describe_log(log: EventLog) -> LogDescription:
-    """Say what is in a log.
+def describe_log(log: Log) -> LogDescription:
+    """Say what is in a log, wherever it lives.
 
     >>> found = describe_log(EventLog.from_sequences([["ask", "pay"]] * 3 + [["ask", "go"]]))
     >>> found.cases, [(a.name, a.cases, a.share) for a in found.activities]
@@ -97,9 +103,15 @@ def describe_log(log: EventLog) -> LogDescription:
     >>> [(c.option, c.cases) for c in found.outcomes]
     [("--positive 'pay'", 3), ("--positive 'go'", 1)]
     """
+    if not isinstance(log, EventLog):
+        from waypost.logs.stored.description import describe
+        from waypost.logs.stored.log import StoredLog
+
+        assert isinstance(log, StoredLog)  # noqa: S101  logs are in memory or in an engine
+        return describe(log)
     first_row, case = log.first_event, log.case_of
     names = log.names()
-    resource = next((c for c in ("org:resource", "resource", "Resource") if c in log.events), None)
+    resource = next((c for c in RESOURCES if c in log.events), None)
     activities = _activities(log, names, resource)
     span: tuple[str | None, str | None] = (None, None)
     if TIME in log.events and log.events[TIME].notna().any():
@@ -113,13 +125,13 @@ def describe_log(log: EventLog) -> LogDescription:
         last=span[1],
         activities=activities,
         n_variants=len(variants),
-        variants=_variants(variants, log.n_cases),
+        variants=frequent(variants, log.n_cases),
         attributes=attributes,
         resources=_counted(log, resource),
         lifecycles=_counted(log, LIFECYCLE),
         classifiers=tuple((name, keys) for name, keys in log.classifiers.items()),
-        outcomes=_outcomes(activities, attributes, log.n_cases),
-        actors=_actor_columns(attributes),
+        outcomes=outcome_candidates(activities, attributes, log.n_cases),
+        actors=actor_columns(attributes),
         notes=log.notes,
     )
 
@@ -146,7 +158,8 @@ def _activities(log: EventLog, names: NDArray[np.object_], resource: str | None)
     )
 
 
-def _variants(variants: dict[tuple[str, ...], int], cases: int) -> tuple[Variant, ...]:
+def frequent(variants: Mapping[tuple[str, ...], int], cases: int) -> tuple[Variant, ...]:
+    """Tell of the first few variants, which are the most frequent ones."""
     found, covered = [], 0
     for activities, count in list(variants.items())[:FEW_VARIANTS]:
         covered += count
@@ -157,9 +170,7 @@ def _variants(variants: dict[tuple[str, ...], int], cases: int) -> tuple[Variant
 def _attributes(log: EventLog, first: NDArray[np.int64], case: NDArray[np.int64]) -> tuple[Attribute, ...]:
     """Columns beside case, activity and time; one whose value never changes within a case is the case's."""
     found = []
-    for column in map(str, log.events.columns):
-        if column in (CASE, ACTIVITY, TIME, OFFSET, LIFECYCLE) or OWN in column:
-            continue
+    for column in attribute_columns(map(str, log.events.columns), log.read_as):
         values = log.events[column]
         of_case = column.startswith("case:") or _constant(values, case)
         if of_case:
@@ -168,47 +179,61 @@ def _attributes(log: EventLog, first: NDArray[np.int64], case: NDArray[np.int64]
     return tuple(found)
 
 
+def attribute_columns(columns: Iterable[str], read_as: Mapping[str, str]) -> list[str]:
+    """Columns that are neither case, activity, time or lifecycle, under whatever name, nor added by us."""
+    known = {CASE, ACTIVITY, TIME, OFFSET, LIFECYCLE, *read_as.values()}
+    return [column for column in columns if column not in known and OWN not in column]
+
+
 def _constant(values: Any, case: NDArray[np.int64]) -> bool:
     """Whether no case has two different values."""
     return int(values.groupby(case).nunique().max()) <= 1
 
 
 def _attribute(column: str, values: Any, of: str) -> Attribute:
-    from pandas import to_numeric
-
     known = values.dropna()
-    text = known.map(str)
-    counts = text.value_counts(sort=True)
-    kind, low, high = "text", None, None
+    text = known.map(plain_text).astype(str)
+    counts = Counter(text.tolist()).most_common()
+    kind: str = "text"
+    low: float | str | None = None
+    high: float | str | None = None
     if len(known) and getattr(known.dtype, "kind", "") == "M":
         kind, low, high = "time", known.min().isoformat(), known.max().isoformat()
     elif len(known):
-        number = to_numeric(text, errors="coerce")
-        if number.notna().all():
-            kind, low, high = "number", float(number.min()), float(number.max())
-        elif text.str.match(r"\d{4}-\d\d-\d\d").all():
+        if text.str.match(NUMBER).all():
+            numbers = text.astype(float)
+            kind, low, high = "number", float(numbers.min()), float(numbers.max())
+        elif text.str.match(DATE).all():
             kind, low, high = "time", text.min(), text.max()
-    listed = counts if len(counts) <= FEW_VALUES else counts.head(5)
     return Attribute(
         name=column,
         of=of,
         kind=kind,
         filled=len(known) / len(values) if len(values) else 0.0,
         distinct=len(counts),
-        counts=tuple((str(value), int(count)) for value, count in listed.items()),
+        counts=tuple(counts[: listed(len(counts))]),
         low=low,
         high=high,
     )
 
 
+def listed(distinct: int) -> int:
+    """Give how many of an attribute's values are listed.
+
+    >>> listed(12), listed(13)
+    (12, 5)
+    """
+    return distinct if distinct <= FEW_VALUES else LISTED
+
+
 def _counted(log: EventLog, column: str | None) -> tuple[tuple[str, int], ...]:
     if column is None or column not in log.events:
         return ()
-    counts = log.events[column].dropna().map(str).value_counts()
-    return tuple((str(value), int(count)) for value, count in counts.items())
+    counts = Counter(log.events[column].dropna().map(plain_text).tolist())
+    return tuple((value, count) for value, count in counts.most_common() if value != "")
 
 
-def _outcomes(
+def outcome_candidates(
     activities: tuple[Activity, ...], attributes: tuple[Attribute, ...], cases: int
 ) -> tuple[OutcomeCandidate, ...]:
     """Events that end cases, but not all of them, and attributes of cases with two values."""
@@ -231,7 +256,7 @@ def _outcomes(
     return tuple(found[:8])
 
 
-def _actor_columns(attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
+def actor_columns(attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
     """Columns whose name says that they name people, roles before persons."""
     named = {attribute.name.casefold(): attribute.name for attribute in attributes if attribute.of == "event"}
     return tuple(named[name] for name in ACTORS if name in named)

@@ -46,6 +46,15 @@ def is_text(column: Any) -> bool:
     return isinstance(column.dtype, StringDtype)
 
 
+def plain_text(value: Any) -> str:
+    """Value of an attribute as text; 7.0, which a 7 becomes in a column with gaps, is 7.
+
+    >>> plain_text(7.0), plain_text(7.5), plain_text(True)
+    ('7', '7.5', 'True')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def each_once(column: Any) -> NDArray[np.object_]:
     """(N,) the values of a column as Python's own; rows with the same text share it, so that millions take little room.
 
@@ -74,6 +83,7 @@ class EventLog:
     events: DataFrame  # (N,) rows, one per event; the rows of a case are together and in order
     notes: tuple[str, ...] = ()  # what reading and cleaning did, in a person's words
     classifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of XES: columns that name an activity
+    read_as: Mapping[str, str] = field(default_factory=dict)  # of a table: case, activity, ..., and the column of each
 
     def __repr__(self) -> str:
         return f"EventLog(cases={self.n_cases}, events={len(self.events)}, activities={len(self.activities())})"
@@ -165,7 +175,7 @@ class EventLog:
         values = self.events[name]
         if is_text(values):
             return each_once(values.fillna(""))
-        return np.asarray(values.astype(object).where(values.notna(), "").map(str).to_numpy(dtype=object))
+        return np.asarray(values.astype(object).where(values.notna(), "").map(plain_text).to_numpy(dtype=object))
 
     def values_of_cases(self, attribute: str) -> list[str]:
         """(cases,) the first value that a case tells of an attribute, '' where it tells none."""
@@ -181,6 +191,12 @@ class EventLog:
         """Return a log of the cases with one of these values."""
         wanted = set(values)
         return self.where_cases(np.array([value in wanted for value in self.values_of_cases(attribute)], bool))
+
+    def divided_at(self, moment: np.datetime64) -> tuple[EventLog | None, EventLog | None]:
+        """Cases that begin before a moment (UTC), and the others; None where there are none."""
+        early = self.times("comparing two periods")[self.first_event[:-1]] < moment
+        one, other = (self.where_cases(part) if part.any() else None for part in (early, ~early))
+        return one, other
 
     def transitions(self) -> Mapping[str, Sequence[str]]:
         """Lifecycle transitions of each activity; nothing where the log does not tell of any."""

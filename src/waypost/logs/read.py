@@ -74,10 +74,12 @@ def read_log(
         raise LogError(f"{str(path)!r} is not a file")
     if is_xes(path):
         frame, notes, classifiers = read_xes(path)
+        read_as: Mapping[str, str] = {}
         if any(mapping.values()):
             frame = combined(frame, activity, classifiers)
-            frame = typed(standard_columns(frame, mapping, path.name)[0], path.name)
-        return replace(_ordered(frame, notes), classifiers=classifiers)
+            frame, read_as = standard_columns(frame, mapping, path.name)
+            frame = typed(frame, path.name)
+        return replace(_ordered(frame, notes), classifiers=classifiers, read_as=read_as)
     if str(path).casefold().endswith(PARQUET):
         return _from_table(_parquet(path), mapping, path.name, start, time_format)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
@@ -179,7 +181,8 @@ def _from_table(
     frame, chosen = standard_columns(combined(frame, mapping["activity"], {}), mapping, where)
     notes = reading_note(chosen)
     frame = typed(frame.reset_index(drop=True), where, time_format)
-    return _ordered(frame if start is None else expanded(frame, start, where, time_format), notes)
+    log = _ordered(frame if start is None else expanded(frame, start, where, time_format), notes)
+    return replace(log, read_as=chosen)
 
 
 def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:

@@ -13,7 +13,7 @@ from typing import IO, Any
 from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
-from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text
+from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text, plain_text
 from waypost.logs.times import from_datetimes, parse_times
 
 # What people call the four columns, best first; compared without case, spaces and punctuation.
@@ -201,7 +201,7 @@ def combined(frame: Any, activity: str | None, classifiers: Mapping[str, Sequenc
     keys = list(classifiers.get(activity, activity.split("+")))
     if not all(key in frame for key in keys) or len(keys) + (activity in classifiers) < 2:
         return frame
-    parts = [frame[key].astype(object).where(frame[key].notna(), "").map(_text) for key in keys]
+    parts = [frame[key].astype(object).where(frame[key].notna(), "").map(plain_text) for key in keys]
     joined = ["+".join(part for part in row if part) for row in zip(*parts, strict=True)]
     return frame.assign(**{activity: joined})
 
@@ -214,7 +214,7 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
             row = int(missing.to_numpy().argmax())
             raise LogError(f"{where}, row {row + 1}: no {what} ({int(missing.sum())} rows in all are without)")
         if not is_text(frame[column]):
-            frame = frame.assign(**{column: frame[column].map(_text).astype(str)})
+            frame = frame.assign(**{column: frame[column].map(plain_text).astype(str)})
     if TIME in frame:
         times = frame[TIME]
         if getattr(times.dtype, "kind", "") == "M":
@@ -250,11 +250,6 @@ def expanded(frame: Any, start: str, where: str, time_format: str | None = None)
 
 def _plain(column: str) -> str:
     return re.sub(r"[^a-z0-9]", "", column.casefold())
-
-
-def _text(value: Any) -> str:
-    """Write 7.0, which pandas makes of a 7 in a column with gaps, as 7."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _there(columns: Sequence[str]) -> str:

@@ -210,6 +210,9 @@ class Log(Protocol):
     def where_value(self, attribute: str, values: Sequence[str]) -> Self:
         """Return the cases with one of these values."""
 
+    def divided_at(self, moment: np.datetime64) -> tuple[Self | None, Self | None]:
+        """Cases that begin before a moment (UTC), and the others; None where there are none."""
+
     def performers(self, column: str) -> Mapping[str, Mapping[str, int]]:
         """How often each value of a column goes with each activity, in the order in which they are met."""
 

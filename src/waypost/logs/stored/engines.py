@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import uuid
 import warnings
 import weakref
@@ -20,6 +18,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from waypost.errors import LogError, require
+from waypost.processes.folders import passing_folder
 
 SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
 MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
@@ -172,22 +171,22 @@ def fetched(source: str) -> Any:
 
 
 def duckdb() -> Engine:
-    """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is."""
+    """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is, or the whole process."""
     ibis = require("ibis", "engines", "a log that is larger than memory, or in Parquet or a database")
     require("duckdb", "engines", "a log that is larger than memory, or in Parquet or a database")
-    folder = tempfile.mkdtemp(prefix="waypost-")
+    folder, remove = passing_folder()
     con = ibis.duckdb.connect(os.path.join(folder, "log.duckdb"))  # noqa: PTH118
     con.raw_sql("SET TimeZone='UTC'")
     con.raw_sql(f"SET memory_limit={literal(os.environ.get(MEMORY, USUAL_MEMORY))}")
     con.raw_sql(f"SET temp_directory={literal(folder)}")
     engine = Engine("duckdb", con, "rowid", "epoch_us({}::TIMESTAMPTZ)", "{}::VARCHAR")
-    weakref.finalize(engine, _close, con, folder)
+    weakref.finalize(engine, _close, con, remove)
     return engine
 
 
-def _close(con: Any, folder: str) -> None:
+def _close(con: Any, remove: Callable[[], None]) -> None:
     con.disconnect()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove()
 
 
 def postgres(url: str) -> Engine:

@@ -24,7 +24,8 @@ def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
 def parquet_log(path: Path, mapping: Mapping[str, str | None]) -> StoredLog:
     """Log of a Parquet file, read in place by DuckDB."""
     engine = duckdb()
-    table = f"(SELECT *, file_row_number AS rowid FROM read_parquet({literal(str(path))}, file_row_number=true))"
+    file = f"read_parquet({literal(str(path))}, file_row_number=true)"
+    table = f"(SELECT * EXCLUDE file_row_number, file_row_number AS rowid FROM {file})"
     return load(engine, table, mapping, path.name)
 
 

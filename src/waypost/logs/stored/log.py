@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from waypost.errors import LogError
 from waypost.logs.log import ACTIVITY, BASE, CASE, DECIDES, DURATION, LIFECYCLE, OUTCOME, TIME
 from waypost.logs.log import listing as listed_columns
@@ -161,7 +163,7 @@ class StoredLog:
         """(k, told) the values of an attribute of each case, in order of its events, missing ones as ''."""
         if attribute not in self.columns:
             raise LogError(f"this log has no column {attribute!r} ({listed_columns(self.columns)})")
-        source = self.source.mutate(told=self.source[self.columns[attribute]].cast("string").fill_null(""))
+        source = self.source.mutate(told=text_of(self.source[self.columns[attribute]]).fill_null(""))
         lists = self.engine.ordered(source, "wp_case", ["wp_us", "wp_r"], ["told"])
         return self.engine.keep(lists.join(self.cases, lists.wp_case == self.cases.name).select("k", "told"))
 
@@ -185,8 +187,27 @@ class StoredLog:
     def where_value(self, attribute: str, values: Sequence[str]) -> StoredLog:
         """Return a log of the cases with one of these values."""
         per_case = self._told_first(attribute)
-        wanted = self.engine.keep(per_case.filter(per_case.told.isin(list(values))).select(k="g"))
-        cases = self.engine.keep(self.cases.join(wanted, "k"))
+        return self._of_cases(
+            self.cases.semi_join(per_case.filter(per_case.told.isin(list(values))).select(k="g"), "k")
+        )
+
+    def divided_at(self, moment: np.datetime64) -> tuple[StoredLog | None, StoredLog | None]:
+        """Cases that begin before a moment (UTC), and the others; None where there are none."""
+        import ibis
+
+        self.check_times("comparing two periods")
+        rows = self.rows.mutate(edge=self.rows.pos.min().over(ibis.window(group_by=self.rows.g)))
+        first = rows.filter(rows.pos == rows.edge).select("g", begun="at")
+        joined = self.cases.join(first, "g")
+        early = joined.us[joined.begun] < int(moment.astype("datetime64[us]").astype(np.int64))
+        told = self.engine.keep(joined.select(*self.cases.columns, early=early))
+        parts = (self._of_cases(told.filter(which).drop("early")) for which in (told.early, ~told.early))
+        one, other = (part if part.n_cases else None for part in parts)
+        return one, other
+
+    def _of_cases(self, wanted: Table) -> StoredLog:
+        """Return a log of these rows of `cases`."""
+        cases = self.engine.keep(wanted)
         groups = self.engine.keep(cases.group_by("g").agg(n=cases.count(), met=cases.k.min()))
         return replace(self, cases=cases, groups=groups, rows=self.rows.semi_join(groups, "g"))
 
@@ -236,6 +257,17 @@ class StoredLog:
         after = replace(self, notes=notes)
         after.__dict__.update({name: self.__dict__[name] for name in KNOWN if name in self.__dict__})
         return after
+
+
+def text_of(column: Column) -> Column:
+    """Values of a column as the same log has them in memory: True and False, 7.0 as 7, what is no number missing."""
+    import ibis
+
+    kind = column.type()
+    if kind.is_boolean():
+        return ibis.cases((column, "True"), (~column, "False"))
+    text = column.cast("string")
+    return ibis.cases((~column.isnan(), text.re_replace(r"\.0$", ""))) if kind.is_floating() else text
 
 
 def letter(number: int) -> str:

@@ -199,8 +199,8 @@ def _measured(
     progress: StudyProgress,
 ) -> int:
     """Measure the questions, `jobs` at a time; returns how many the budget left over."""
-    if place().cluster is not None:
-        return _on_cluster(questions, settings, journal, progress)
+    if not place().here:
+        return _shared_out(questions, settings, journal, progress)
     lock = threading.Lock()
     pending = iter(_spread(questions))
     done = 0
@@ -226,14 +226,19 @@ def _measured(
     return len(questions) - done
 
 
-def _on_cluster(
+def _shared_out(
     questions: Sequence[BoundAsked], settings: Settings, journal: Journal[Record], progress: StudyProgress
 ) -> int:
-    """Measure the questions on a cluster; the journal has each as soon as all of a round are known."""
-    ordered = _spread(questions)
-    found = spread_out(
-        __name__, "_answering", (ordered, settings), range(len(ordered)), told=lambda done: progress(done, len(ordered))
-    )
+    """Measure the questions on a cluster, or here with a file to resume from; the journal has them when all are known.
+
+    How many are measured at a time is no part of the work, so that a file goes on elsewhere.
+    """
+    ordered, where = _spread(questions), place()
+    given = (ordered, replace(settings, jobs=1))
+    with working(workers=settings.jobs, cluster=where.cluster, resume=where.resume):
+        found = spread_out(
+            __name__, "_answering", given, range(len(ordered)), told=lambda done: progress(done, len(ordered))
+        )
     for answer in found:
         journal.add(Record(**answer))
     return 0
