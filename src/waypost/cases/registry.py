@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
+from waypost.arguments import checked
 from waypost.cases import mssd
 from waypost.cases.epidemic import epidemic
 from waypost.cases.ex1 import ex1
@@ -37,6 +38,7 @@ class Case:
     data: bool = False  # whether the user's own copy of the data is needed
 
 
+@checked
 def case(name: str, data: FilePath | None = None) -> MDP:
     """Model of a case study by name; `data` is the user's own copy, where one is needed.
 

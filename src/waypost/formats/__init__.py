@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.environments import from_gymnasium
 from waypost.errors import FormatError
 from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
@@ -46,6 +47,7 @@ __all__ = [
 FORMATS = (umb.FORMAT, jani.FORMAT, prism.FORMAT, drn.FORMAT, jsonfile.FORMAT, explicit.FORMAT, dot.FORMAT)
 
 
+@checked
 def read_mdp(
     source: Any,
     *,
@@ -101,6 +103,7 @@ def read_mdp(
     return mdp if initial is None or "initial" in found.options else beginning_in(mdp, initial)
 
 
+@checked
 def write_mdp(mdp: MDP, path: str | Path) -> None:
     """Write a model in the format that the ending asks for: .drn, .umb, .prism or .nm, .json, .tra, .dot or .gv.
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import checked
 from waypost.errors import StrategyError, unknown_name
 from waypost.formats.lexical import probability, read_text
 from waypost.formats.policies import (
@@ -33,6 +34,7 @@ from waypost.model import MDP, Strategy
 _PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
 
 
+@checked
 def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observe: Observe | None = None) -> Strategy:
     """Strategy of an MDP, from whatever describes one.
 
@@ -75,6 +77,7 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     )
 
 
+@checked
 def write_strategy(strategy: Strategy, path: Path | str) -> None:
     """Write a strategy as JSON by name, which `read_strategy` gives back."""
     write_text(path, json.dumps(strategy.to_dict(), indent=1, ensure_ascii=False) + "\n")

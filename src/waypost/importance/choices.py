@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from waypost.arguments import checked, fits, shown
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
 from waypost.importance.between import attaining
@@ -85,6 +86,8 @@ class ChoiceImportance:
         return attaining(question, bounds, find, side, value)
 
     def _position(self, name: tuple[str, str]) -> int:
+        if not fits(name, tuple[str, str]):
+            raise NameUnknownError(f"a choice is named by its state and its action, not by {shown(name)}")
         state, action = name
         found = np.flatnonzero(self.choices == self.mdp.choice(self.mdp.state(state), action))
         if not len(found):
@@ -92,6 +95,7 @@ class ChoiceImportance:
         return int(found[0])
 
 
+@checked
 def choice_importance(
     mdp: MDP, *, target: Target, scope: Scope, exact: bool = False, progress: Progress | None = None
 ) -> ChoiceImportance:

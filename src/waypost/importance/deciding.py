@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from waypost.arguments import checked
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
@@ -109,6 +110,7 @@ class Decisions:
         return pandas.DataFrame(rows, index=pandas.Index([d.state for d in self.decisions], name="state"))
 
 
+@checked
 def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> Decisions:
     """Decisions on the way to `target`, under a given strategy or a best one.
 

@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ArgumentError, ModelError, NameUnknownError, require, unknown_name
+from waypost.arguments import Positive, checked
+from waypost.errors import ModelError, NameUnknownError, require, unknown_name
 from waypost.graph import Mask
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, Scope, ScopeName, plain
@@ -84,13 +85,14 @@ class VariableImportance(Mapping[str, Bounds]):
         return str(importlib.import_module("waypost.report.variables").variable_summary(self, top))
 
 
+@checked
 def by_variable(
     mdp: MDP,
     *,
     target: Target,
     scope: Scope,
     variables: str | Iterable[str] | None = None,
-    length: int = 2,
+    length: Positive = 2,
     exact: bool = False,
 ) -> VariableImportance:
     """Importance of the values of a model's variables, and of short conjunctions that say more.
@@ -118,8 +120,6 @@ def by_variable(
     >>> {predicate.text: predicate.kind.value for predicate in found.predicates}
     {'has=key': 'indispensable', 'at=door': 'indispensable', 'at=door & has=key': 'indispensable'}
     """
-    if length < 1:
-        raise ArgumentError(f"a conjunction has at least one part, not {length}")
     if not mdp.variables:
         raise ModelError("the states of this model have no variables; name them like 'x=3, carrying=key'")
     names = list(mdp.variables) if variables is None else list(names_of("variables", variables))

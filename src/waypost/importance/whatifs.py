@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import checked
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
@@ -117,6 +118,7 @@ class WhatIfs:
         return cls(*(_plain_array(values[asked], exact) for values in known))
 
 
+@checked
 def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:
     """Probability of reaching `target` once a state is reached: least, greatest, and under a strategy.
 
@@ -156,6 +158,7 @@ def _names(mdp: MDP, states: Mask) -> list[str]:
     return [mdp.states[s] for s in np.flatnonzero(states)]
 
 
+@checked
 def success_without(
     mdp: MDP,
     *,
@@ -227,6 +230,7 @@ def _choices_called(mdp: MDP, name: str) -> Mask | None:
     return None
 
 
+@checked
 def without(mdp: MDP, names: str | Iterable[str]) -> MDP:
     """Model in which states, or choices written ``state/action``, are forbidden.
 

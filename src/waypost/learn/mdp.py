@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ModelError
+from waypost.arguments import checked, shown
+from waypost.errors import ArgumentError, ModelError
 from waypost.learn.alergia import MergingProgress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
@@ -25,6 +26,7 @@ class ThinDataWarning(UserWarning):
     """The model rests on few observations; its scores may be noise."""
 
 
+@checked
 def learn_mdp(
     source: Log | Sequence[Trace],
     *,
@@ -63,6 +65,10 @@ def learn_mdp(
     (('q0: start', 'q1: process after start', 'q2: ask'), ['q5: pay'])
     """
     if not isinstance(source, Sequence):
+        if not hasattr(source, "seen"):
+            raise ArgumentError(
+                f"source is an event log, as `read_log` gives it, or a list of traces, not {shown(source)}"
+            )
         traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
     else:
         traces = checked_traces(source)
@@ -76,6 +82,7 @@ def learn_mdp(
     return mdp
 
 
+@checked
 def observed_strategy(mdp: MDP) -> Strategy:
     """Strategy of those who made the log: every choice as often as it was seen.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from waypost.arguments import Positive, checked
 from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target
@@ -61,14 +62,15 @@ class FoundPatterns:
         return self.patterns[k]
 
 
+@checked
 def find_patterns(
     mdp: MDP,
     *,
     target: Target,
     strategy: Strategy | None = None,
-    top: int = 20,
+    top: Positive = 20,
     by: By = "state",
-    effort: int = 20_000,
+    effort: Positive = 20_000,
     progress: SearchProgress | None = None,
     found: Callable[[Telling], None] | None = None,
 ) -> FoundPatterns:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
@@ -115,6 +116,7 @@ class PatternImportance(SingleImportance):
         return attaining(self.inquiry.question, self.bounds, self.inquiry.witness, side, value)
 
 
+@checked
 def pattern_importance(
     mdp: MDP,
     *,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from waypost.arguments import Positive, checked
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.importance import PathImportance, path_importance
 from waypost.importance.deciding import best_strategy
@@ -112,8 +113,9 @@ class UsualWays:
         return self.ways[k]
 
 
+@checked
 def usual_ways(
-    mdp: MDP, *, target: Target, strategy: Strategy | None = None, top: int = 10, by: By = "state"
+    mdp: MDP, *, target: Target, strategy: Strategy | None = None, top: Positive = 10, by: By = "state"
 ) -> UsualWays:
     """The `top` most usual ways to `target` under a strategy, or under a best one.
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from waypost.arguments import Natural, checked
 from waypost.errors import unknown_name
 from waypost.importance import Bounds, Explanation, StateImportance
 from waypost.importance.activities import ActivityScore, ModelFit, Story
@@ -36,6 +37,7 @@ FEW_CASES = 30  # fewer are told of
 OBSERVED, CONTRAST = "observed", "contrast"
 
 
+@checked
 def explain_log(
     source: Any,
     *,
@@ -43,14 +45,14 @@ def explain_log(
     actors: Actors | None = None,
     eps: float | str | None = None,
     scope: Scope | Iterable[Scope] = ("all", "optimal"),
-    min_seen: int | None = None,
+    min_seen: Natural | None = None,
     activities: Iterable[str] | None = None,
     by_state: bool = False,
     choices: bool = False,
     without: str | Iterable[str] = (),
     learned: Learned | None = None,
-    resamples: int = 0,
-    seed: int = 1,
+    resamples: Natural = 0,
+    seed: Natural = 1,
     progress: MergingProgress | None = None,
 ) -> Explanation:
     """Explanation of a log, activity by activity: what good cases have that bad ones lack.
@@ -170,7 +172,7 @@ def _scores(
             resamples=resamples,
             seed=seed,
             eps=known.learned.eps,
-            scopes=cast("Any", scopes),
+            scope=cast("Any", scopes),
             match="label",
             min_seen=chosen.min_seen,
         )

@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
+from waypost.arguments import Natural, Positive, checked
+from waypost.errors import ArgumentError, LogError, NameUnknownError, UndefinedImportanceError, require
 from waypost.importance import Bounds, Explanation, group_importance, state_importance
 from waypost.importance.results import Intervals
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
@@ -85,18 +86,19 @@ class Resampled:
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="state"))
 
 
+@checked
 def bootstrap(
     traces: Sequence[Trace],
     *,
     target: Target,
-    resamples: int,
-    seed: int,
+    resamples: Positive,
+    seed: Natural,
     eps: float | str = EPS,
-    scopes: Sequence[ScopeName] = ("all", "optimal"),
+    scope: ScopeName | Sequence[ScopeName] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
-    min_seen: int = 1,
-    workers: int | None = None,
+    min_seen: Natural = 1,
+    workers: Positive | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Resampled]:
     """Confidence intervals for the bounds of importance, by scope.
@@ -108,21 +110,20 @@ def bootstrap(
     >>> from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
     >>> log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
     >>> traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
-    >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scopes=["all"], workers=1)
+    >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scope="all", workers=1)
     >>> found["all"].to_frame().loc["help"].tolist()
     [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
     """
-    if match not in ("history", "label"):
-        raise WaypostError(f"states are matched by 'history' or 'label', not {match!r}")
     if resamples < 2 or not 0 < level < 1:
-        raise WaypostError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
+        raise ArgumentError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
+    scopes = (scope,) if isinstance(scope, str) else tuple(scope)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)  # who resamples has understood
         learned = learn_fitting(traces, eps=eps)  # what is good for all cases is good for each resample
     whole, eps = learned.mdp, learned.eps
     histories = access_histories(whole) if match == "history" else list(whole.labels)
     asked = target if isinstance(target, str) else tuple(target)
-    ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories, min_seen=min_seen)
+    ask = partial(_bounds, target=asked, scopes=scopes, wanted=histories, min_seen=min_seen)
     measured = ask(whole)
     job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), eps, seed, ask)
     found = [result for result in _drawn(job, resamples, workers, progress) if result is not None]
@@ -131,8 +132,8 @@ def bootstrap(
     names = tuple(whole.states if match == "history" else whole.labels)
     drawn = np.stack(found)  # (resamples, scopes, n, 2)
     return {
-        scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
-        for k, scope in enumerate(scopes)
+        each: _intervals(names, each, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
+        for k, each in enumerate(scopes)
     }
 
 
