@@ -120,7 +120,6 @@ ASKED = {
     PATH.witness: {"side": "upper"},
     loan().where: {"target": "Granted"},
     loan().state: {"name": "Error"},
-    loan().find: {"name": "Error"},
     loan().choices: {"state": 0},
     loan().successors: {"state": 0},
     loan().with_labels: {"labels": {"x": np.ones(10, bool)}},
@@ -207,6 +206,10 @@ def test_a_number_too_small_is_refused_rather_than_counted_from_the_end():
             function(FOUND, top=-1)
     with pytest.raises(ArgumentError, match="0 to 9"):
         loan().choices(-1)
+
+
+def test_what_is_no_name_is_the_name_of_no_state():
+    assert not any(loan().find(value) for value in WRONG)
 
 
 def test_a_result_may_say_which_states_are_asked_for():

@@ -36,7 +36,9 @@ def command(model: str | None, pattern: str | None, **options: Any) -> None:
 
     Example: waypost pattern --target Granted "... Error ... Application+ ..."
     """
-    from waypost.report.patterns import pattern_document, pattern_words
+    from rich.text import Text
+
+    from waypost.report.patterns import pattern_document, pattern_summary
 
     if pattern is None:  # one argument is the pattern
         model, pattern = None, model
@@ -59,4 +61,5 @@ def command(model: str | None, pattern: str | None, **options: Any) -> None:
         else:
             write_text(options["output"], text)
         return
-    deliver(lambda console: pattern_words(answers, console), pattern_document(answers, found.target), options)
+    words = Text(pattern_summary(answers))
+    deliver(lambda console: console.print(words), pattern_document(answers, found.target), options)

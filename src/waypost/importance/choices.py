@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, vstack
 from waypost.arguments import checked, fits, shown
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
+from waypost.importance.answer import report
 from waypost.importance.between import attaining
 from waypost.importance.numbers import ask_states, states_of
 from waypost.importance.passing import Side, witness
@@ -30,8 +31,8 @@ from waypost.model.checking import frozen
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceImportance:
-    """Importance of choices for reaching a target; indexed by (state, action), iterates over those pairs.
+class ChoiceImportance(Mapping[tuple[str, str], Bounds]):
+    """Importance of choices for reaching a target: a mapping from (state, action) to `Bounds`.
 
     The choices of target states are not among them: no run takes one before it has reached the target.
     """
@@ -69,6 +70,10 @@ class ChoiceImportance:
             name: Bounds(plain(low), plain(high))
             for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
         }
+
+    def summary(self, top: int = 5) -> str:
+        """The `top` most important choices of states that have several, in words, one line each."""
+        return str(report("choices_summary")(self, top))
 
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per choice, indexed by state and action."""

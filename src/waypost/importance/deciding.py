@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from waypost.arguments import checked
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
+from waypost.importance.answer import report
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve.reachability import Reach
 from waypost.solve.visits import Visits
@@ -99,6 +100,10 @@ class Decisions:
     def departures(self) -> tuple[Decision, ...]:
         """Decisions in which the strategy departs from the best, the most costly first."""
         return tuple(sorted((d for d in self.decisions if d.departs), key=lambda d: -d.cost))
+
+    def summary(self, top: int = 5) -> str:
+        """The `top` decisions that matter most in words, one line each."""
+        return str(report("decisions_summary")(self, top))
 
     def to_frame(self) -> Any:
         """One row per decision."""

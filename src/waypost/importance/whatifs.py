@@ -32,14 +32,23 @@ ONE_BY_ONE = 6  # so few states are not worth the preparation of a sweep
 
 
 @dataclass(frozen=True, eq=False)
-class SuccessAfter:
-    """Probability of the target from each state: least, greatest, and under one strategy; indexed by state name."""
+class SuccessAfter(Mapping[str, Bounds]):
+    """Probability of the target from each state: a mapping from state names to the least and the greatest."""
 
     mdp: MDP
     target: str
     lower: NDArray[Any]  # (S,)
     upper: NDArray[Any]  # (S,)
     under: NDArray[Any] | None = None  # (S,) under the strategy; where it has memory, on the first visit; nan if never
+
+    def __repr__(self) -> str:
+        return f"SuccessAfter({self.target}, states={len(self)})"
+
+    def __len__(self) -> int:
+        return self.mdp.n_states
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.mdp.states)
 
     def __getitem__(self, name: str) -> Bounds:
         s = self.mdp.state(name)
@@ -55,8 +64,8 @@ class SuccessAfter:
 
 
 @dataclass(frozen=True, eq=False)
-class SuccessWithout:
-    """Greatest probability of the target with something forbidden; indexed by its name.
+class SuccessWithout(Mapping[str, Number]):
+    """Greatest probability of the target with something forbidden: a mapping from the names of what is forbidden.
 
     ``reachability`` is what can be had with nothing forbidden; ``under`` is the probability with which one strategy
     reaches the target and does without, as it is.
@@ -68,6 +77,9 @@ class SuccessWithout:
     best: NDArray[Any]  # (n,)
     reachability: Number
     under: NDArray[Any] | None = None  # (n,)
+
+    def __repr__(self) -> str:
+        return f"SuccessWithout({self.target}, forbidden={len(self)})"
 
     def __len__(self) -> int:
         return len(self.names)

@@ -18,6 +18,7 @@ import numpy as np
 
 from waypost.arguments import checked
 from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
+from waypost.importance.answer import report
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
 from waypost.importance.question import Question, Scope, plain
@@ -114,6 +115,10 @@ class PatternImportance(SingleImportance):
         if self.inquiry is None:
             raise ArgumentError("this result was made without its model: it has no witnesses")
         return attaining(self.inquiry.question, self.bounds, self.inquiry.witness, side, value)
+
+    def summary(self) -> str:
+        """The answer in words."""
+        return str(report("pattern_summary")([self]))
 
 
 @checked
