@@ -35,6 +35,12 @@ class ChoiceImportance(Mapping[tuple[str, str], Bounds]):
     """Importance of choices for reaching a target: a mapping from (state, action) to `Bounds`.
 
     The choices of target states are not among them: no run takes one before it has reached the target.
+
+    >>> from waypost import choice_importance
+    >>> from waypost.cases import loan
+    >>> found = choice_importance(loan(), target="Granted", scope="optimal")
+    >>> round(found["Consultation", "Apply"].lower, 3), ("Consultation", "Fly") in found
+    (0.525, False)
     """
 
     mdp: MDP
@@ -108,8 +114,25 @@ def choice_importance(
 
         imp(s, a) = Pr(F t, and a is taken in s before) / Pr(F t)
 
-    `progress` is told how many bounds were settled since it was last called; in all there are two per choice.
+    Parameters
+    ----------
+    mdp, target, scope, exact
+        As in `state_importance`.
+    progress
+        Told how many bounds were settled since it was last called; in all there are two per choice.
 
+    Returns
+    -------
+    ChoiceImportance
+        A mapping from ``(state, action)`` to `Bounds`.
+
+    Raises
+    ------
+    WaypostError
+        As `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = choice_importance(loan(), target="Granted", scope="optimal", exact=True)
     >>> found["s0", "Apply"]

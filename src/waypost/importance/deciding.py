@@ -64,7 +64,14 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Every state with a choice, the one with the most at stake (times how often it is met) first."""
+    """Every state with a choice, the one with the most at stake (times how often it is met) first.
+
+    >>> from waypost import decisions
+    >>> from waypost.cases import loan
+    >>> found = decisions(loan(), target="Granted")
+    >>> [decision.state for decision in found][:2], round(found["Consultation"].stakes, 2)
+    (['Consultation', 'Rework'], 0.98)
+    """
 
     mdp: MDP
     target: str
@@ -119,6 +126,27 @@ class Decisions:
 def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> Decisions:
     """Decisions on the way to `target`, under a given strategy or a best one.
 
+    Parameters
+    ----------
+    mdp, target
+        As in `state_importance`.
+    strategy
+        The strategy whose decisions are judged; a best one by default.
+
+    Returns
+    -------
+    Decisions
+        Every state with a choice, the one with the most at stake first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If no strategy reaches the target.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = decisions(loan(), target="Granted", strategy=Strategy.uniform(loan()))
     >>> first = found["Consultation"]

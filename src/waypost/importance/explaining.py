@@ -53,15 +53,11 @@ def explain(
         As in `group_importance`.
     witnesses
         For how many of the most important states to keep the strategies that attain their bounds.
-    whatifs
-        Whether to add the probability of the target after and without each state.
     top
         Compute only this many states, and prove that they are the most important ones; `Explanation.top` says how.
-    decisions
-        Whether to add what each action is worth, how often it is asked for, and what the wrong one costs: under the
-        given strategy where there is one, otherwise under a best one.
-    choices
-        Whether to add the importance of every choice, in each scope in which it can be certified.
+    whatifs, decisions, choices
+        Whether to add the probability of the target after and without each state; what each action is worth, and what
+        the wrong one costs under the given strategy, or else a best one; the importance of every choice.
 
     Returns
     -------

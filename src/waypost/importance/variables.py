@@ -52,7 +52,13 @@ class Predicate:
 
 @dataclass(frozen=True, eq=False)
 class VariableImportance(Mapping[str, Bounds]):
-    """Importance of predicates, most important first; a mapping from their text to `Bounds`."""
+    """Importance of predicates, most important first; a mapping from their text to `Bounds`.
+
+    >>> from waypost import by_variable
+    >>> mdp = MDP.from_dict({"x=0": {"a": "x=1", "b": "x=2"}, "x=1": {}, "x=2": {}}, initial="x=0")
+    >>> by_variable(mdp, target="x=1", scope="all")["x=2"]
+    Bounds(lower=0.0, upper=0.0)
+    """
 
     mdp: MDP
     target: str
@@ -99,13 +105,27 @@ def by_variable(
 
     Parameters
     ----------
-    scope
-        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    mdp, target, scope, exact
+        As in `state_importance`.
     variables
         Names of the variables to ask about; all by default.
     length
         Conjunctions of at most this many values.
 
+    Returns
+    -------
+    VariableImportance
+        A mapping from predicates, as text, to `Bounds`; most important first.
+
+    Raises
+    ------
+    ModelError
+        If the states of the model have no variables.
+    WaypostError
+        Otherwise as `state_importance`.
+
+    Examples
+    --------
     >>> mdp = MDP.from_dict(
     ...     {
     ...         "at=home, has=nothing": {"walk": "at=door, has=nothing", "search": "at=home, has=key"},

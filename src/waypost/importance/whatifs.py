@@ -134,6 +134,27 @@ class WhatIfs:
 def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:
     """Probability of reaching `target` once a state is reached: least, greatest, and under a strategy.
 
+    Parameters
+    ----------
+    mdp, target, exact
+        As in `state_importance`.
+    strategy
+        Also tell the probability under this strategy.
+
+    Returns
+    -------
+    SuccessAfter
+        A mapping from state names to `Bounds`; ``under`` has the strategy's values.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> success_after(loan(), target="Granted", exact=True)["Rework"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(4, 5))
@@ -181,9 +202,32 @@ def success_without(
 ) -> SuccessWithout:
     """Greatest probability of reaching `target` with a state, a choice or a group of them forbidden.
 
-    Without `groups` every state is asked about, each on its own. The members of a group are states, labels, or choices
-    written ``state/action``. A run that enters a forbidden state has failed, be it a target state.
+    A run that enters a forbidden state has failed, be it a target state.
 
+    Parameters
+    ----------
+    mdp, target, exact
+        As in `state_importance`.
+    groups
+        What to forbid, by names of your own: states, labels, or choices written ``state/action``. Every state by
+        default, each on its own.
+    strategy
+        Also tell how often this strategy reaches the target and does without.
+
+    Returns
+    -------
+    SuccessWithout
+        A mapping from the names of what is forbidden to the greatest probability left.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = success_without(loan(), target="Granted")
     >>> found["Application+"], round(found["Consultation"], 4)
@@ -248,6 +292,25 @@ def without(mdp: MDP, names: str | Iterable[str]) -> MDP:
 
     A forbidden state becomes a dead end and loses its labels; a state that loses its last choice becomes a dead end.
 
+    Parameters
+    ----------
+    mdp
+        The model.
+    names
+        States, labels, expressions, or choices written ``state/action``.
+
+    Returns
+    -------
+    MDP
+        The same model with these forbidden.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> from waypost import reachability
     >>> reachability(without(loan(), "Consultation"), target="Granted", optimum="max", exact=True)[0]

@@ -56,6 +56,18 @@ def learn_mdp(
     progress
         Called with the number of states found and the number of nodes that wait.
 
+    Returns
+    -------
+    MDP
+        With ``counts``, the number of times each transition was seen.
+
+    Raises
+    ------
+    LogError
+        If there is nothing to learn from, or an event has no actor.
+    ArgumentError
+        If `eps` is out of range.
+
     Examples
     --------
     >>> from waypost.logs import EventLog
@@ -86,6 +98,23 @@ def learn_mdp(
 def observed_strategy(mdp: MDP) -> Strategy:
     """Strategy of those who made the log: every choice as often as it was seen.
 
+    Parameters
+    ----------
+    mdp
+        A model that was learned from a log.
+
+    Returns
+    -------
+    Strategy
+        Memoryless.
+
+    Raises
+    ------
+    ModelError
+        If the model was not learned from a log.
+
+    Examples
+    --------
     >>> from waypost.logs import EventLog
     >>> mdp = learn_mdp(EventLog.from_sequences([["ask", "pay"]] * 30 + [["ask", "leave"]] * 10))
     >>> observed_strategy(mdp).to_dict()["q3: process after ask"]

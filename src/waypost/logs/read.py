@@ -55,6 +55,18 @@ def read_log(
     delimiter, time_format, encoding
         How a CSV file is written, where it is not to be guessed.
 
+    Returns
+    -------
+    EventLog
+        With notes on what reading it did.
+
+    Raises
+    ------
+    LogError
+        If the source cannot be read as a log.
+    MissingExtraError
+        If a library that it needs is not installed.
+
     Examples
     --------
     >>> import pandas

@@ -81,6 +81,8 @@ def find_patterns(
         The model and the target.
     strategy
         Whose runs are looked at; the observed strategy for a model of a log. A best one by default.
+    top
+        How many to give.
     by
         As in `pattern_importance`.
     effort
@@ -88,6 +90,16 @@ def find_patterns(
     progress, found
         Called with the number of segments tried and to be tried; and with every segment that is among the most telling
         so far.
+
+    Returns
+    -------
+    FoundPatterns
+        A sequence of `Telling`, most telling first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If the strategy never reaches the target.
 
     Examples
     --------

@@ -95,6 +95,10 @@ class PatternImportance(SingleImportance):
     """Importance of a pattern for reaching a target; ``lower, upper = result`` unpacks it.
 
     ``matches`` says whether runs that reach the target match "always", "never", or "sometimes".
+
+    >>> from waypost.cases import loan
+    >>> pattern_importance(loan(), pattern="... Error ... Granted", target="Granted", scope="optimal").matches
+    'sometimes'
     """
 
     pattern: Pattern
@@ -147,6 +151,18 @@ def pattern_importance(
     committed
         Whether strategies take the actions that the pattern names (``state/action``) at every visit of those states:
         the strategies that follow a path, in the paper's P4.
+
+    Returns
+    -------
+    PatternImportance
+        Both bounds, and whether runs match always, never or sometimes.
+
+    Raises
+    ------
+    PatternError
+        If the pattern cannot be read, or its automaton is too large.
+    WaypostError
+        Otherwise as `state_importance`.
 
     Examples
     --------

@@ -116,6 +116,29 @@ def usual_ways(
 ) -> UsualWays:
     """The `top` most usual ways to `target` under a strategy, or under a best one.
 
+    Parameters
+    ----------
+    mdp, target
+        As in `state_importance`.
+    strategy
+        Whose runs are looked at; a best one by default.
+    top
+        How many ways to give.
+    by
+        As in `pattern_importance`.
+
+    Returns
+    -------
+    UsualWays
+        A sequence of `Way`, the most usual first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If the strategy never reaches the target.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> for way in usual_ways(loan(), target="Granted", top=3):
     ...     print(f"{way.share:.4f}  {way}")

@@ -63,35 +63,33 @@ def explain_log(
         A log, whatever `read_log` takes (a file, a DataFrame), or a log that `prepare` made ready.
     positive
         Event that good cases have; not needed where the outcome is set already.
-    actors
-        Who performs which event; without it nobody chooses.
-    eps
-        How much to merge; by default as much as is good for the fit.
+    actors, eps
+        Who performs which event (by default nobody chooses); how much to merge (as much as is good for the fit).
     scope
         Strategies to bound importance over, where somebody chooses.
     min_seen
         How often a choice must have been seen to be advised; by default 5 times, or by one case in a thousand.
     activities
         Activities to tell of; all by default.
-    by_state
-        Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
-    choices
-        Whether the explanation carries the importance of every choice of the model, in each scope.
+    by_state, choices
+        Whether to add the explanation by state, ``result.log.by_state``; the importance of every choice of the model.
     without
-        Activities, or whatever `waypost.without` takes, that are forbidden in the model: bounds, and success at best
-        and at worst, are those without them. What was counted stays.
-    learned
-        The model, where it was learned already.
+        Activities, or whatever `waypost.without` takes, to forbid in the model; what was counted stays.
+    learned, progress
+        The model, where it was learned already; a function that is told how far learning is.
     resamples, seed
         How often to draw the cases again, for 95 % intervals of shares and bounds.
-    progress
-        Told how far learning is.
 
     Returns
     -------
     Explanation
         A mapping from activities to bounds by scope ("observed": of the good runs; "contrast": of the bad ones; then
         the scopes asked for), with the whole story in ``log``.
+
+    Raises
+    ------
+    WaypostError
+        If the log has no outcome or nothing to learn from, or an activity is not in it.
 
     Examples
     --------
@@ -108,8 +106,13 @@ def explain_log(
     chosen = Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
     scores, doubts = _scores(known, chosen, wanted, resamples, seed)
     story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
+    return _explained(known, chosen, story, choices=choices)
+
+
+def _explained(known: Known, chosen: Chosen, story: Story, *, choices: bool) -> Explanation:
+    """Explanation by activity, with what follows from it."""
     told = by_activity(story, chosen.reachability, known)
-    scored = chosen.choices() if choices and not gone else {}
+    scored = chosen.choices() if choices and not known.gone else {}
     return replace(told, insight=log_insight(story.process_map, story.activities, chosen.as_observed, scored))
 
 
