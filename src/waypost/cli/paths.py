@@ -31,7 +31,7 @@ DRAWN = 40  # of a larger model only the states of the way are drawn
 @strategy_option
 @by_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many ways.")
-@click.option("--whole", is_flag=True, help="Write long ways out, also what they share with the first one.")
+@click.option("--whole", is_flag=True, help="Write long ways out in full, including what they share with the first.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Draw the most usual way in its model: .svg, .png or .pdf")
 @output_options
 def command(model: str | None, **options: Any) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WIDTH = 100  # characters of a table in a file
 BEST = "a best strategy"  # what a strategy is called that nobody gave
 
-exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
+exact_option = click.option("--exact", is_flag=True, help="Compute in exact rational arithmetic; print fractions.")
 model_options = given.together(
     given.target_option(),
     given.constants_option,
@@ -51,7 +51,9 @@ by_option = click.option(
 )
 output_options = given.together(
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--output", "-o", metavar="FILE", help="Write to a file what would be printed; JSON to one in .json"),
+    click.option(
+        "--output", "-o", metavar="FILE", help="Write what would be printed to a file; as JSON if it ends in .json"
+    ),
 )
 
 
