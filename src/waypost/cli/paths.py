@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from waypost.cli.runs import (
-    Asked,
+    Subject,
     asked,
     by_option,
     deliver,
@@ -61,7 +61,7 @@ def command(model: str | None, **options: Any) -> None:
     )
 
 
-def _drawn(question: Asked, strategy: Strategy, way: Way) -> Any:
+def _drawn(question: Subject, strategy: Strategy, way: Way) -> Any:
     """Draw a way in its model, coloured by importance under the strategy."""
     from waypost.report.plot import plot_graph
 

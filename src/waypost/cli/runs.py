@@ -58,7 +58,7 @@ output_options = given.together(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Subject:
     """A model, what is to be reached in it, and how its runs are read."""
 
     loaded: Loaded
@@ -79,7 +79,7 @@ class Asked:
         return load_strategy(name, self.mdp), called
 
 
-def asked(model: str | None, options: dict[str, Any]) -> Asked:
+def asked(model: str | None, options: dict[str, Any]) -> Subject:
     """Read the model that the options of `model_options` and `by_option` describe."""
     learning = taken_options(options)
     reading = {name: options[name] for name in ("constants", "data")}
@@ -89,7 +89,7 @@ def asked(model: str | None, options: dict[str, Any]) -> Asked:
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     options["quiet"] = learning["quiet"]
-    return Asked(loaded, target, options.get("by") or natural(loaded.mdp))
+    return Subject(loaded, target, options.get("by") or natural(loaded.mdp))
 
 
 def deliver(show: Callable[[Console], None], document: Any, options: dict[str, Any]) -> None:
