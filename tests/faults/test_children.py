@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
+import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -200,6 +202,35 @@ def test_giving_up_on_several_children_ends_them_at_once():
     answers.close()
     assert time.monotonic() - started < 20
     assert not descendants(os.getpid())
+
+
+def test_closing_a_child_that_somebody_is_about_to_wait_for_tells_them(monkeypatch):
+    from waypost.processes import Child, ChildError
+
+    registered = threading.Event()
+
+    class Slow(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            registered.set()
+            time.sleep(0.5)
+            return super().select(timeout)
+
+    said = []
+
+    def wait():
+        try:
+            one.ask(600)
+        except ChildError as error:
+            said.append(error.trouble)
+
+    one = Child("time", "sleep")
+    monkeypatch.setattr(selectors, "DefaultSelector", Slow)
+    waiting = threading.Thread(target=wait, daemon=True)
+    waiting.start()
+    registered.wait(20)
+    one.close()
+    waiting.join(20)
+    assert len(said) == 1
 
 
 def test_a_function_that_is_not_there_is_told():

@@ -28,6 +28,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -97,6 +98,7 @@ class Child(Closing):
             raise ChildError("broken", "a child with limits of its own needs fork, which this system has not")
         self.folder: Path | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - standard error, as long as the child lives
+        self._reading = threading.Lock()
         command = [sys.executable, "-I", guarded.__file__, module, function, "folder" if folder else "-"]
         try:
             self._process = subprocess.Popen(
@@ -136,8 +138,11 @@ class Child(Closing):
         except subprocess.TimeoutExpired:  # pragma: no cover - a guard only waits
             process.kill()
             process.wait()
+        reading = self._reading.acquire(timeout=10)  # closed under its hands, a selector would wait for ever
         if process.stdout is not None:
             process.stdout.close()
+        if reading:
+            self._reading.release()
         self._said.close()
 
     def ask(self, job: Any, *, seconds: float | None = None, grow: int | None = None) -> Any:
@@ -170,10 +175,11 @@ class Child(Closing):
         pipe = self._process.stdout
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            if pipe is None or pipe.closed:
-                raise EOFError  # noqa: TRY301 - the same as a child that is gone
-            size = HEADER.unpack(_exactly(pipe, HEADER.size, deadline))[0]
-            message: dict[str, Any] = json.loads(_exactly(pipe, size, deadline))
+            with self._reading:
+                if pipe is None or pipe.closed:
+                    raise EOFError  # noqa: TRY301 - the same as a child that is gone
+                size = HEADER.unpack(_exactly(pipe, HEADER.size, deadline))[0]
+                message: dict[str, Any] = json.loads(_exactly(pipe, size, deadline))
         except TimeoutError:
             self.close()
             raise ChildError("time", "stopped from outside") from None
