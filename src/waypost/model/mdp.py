@@ -121,7 +121,7 @@ class MDP:
 
     def choices(self, state: int) -> range:
         """Positions of the choices of a state, which is given by its own position."""
-        if not fits(state, int) or not 0 <= state < self.n_states:
+        if (type(state) is not int and not fits(state, int)) or not 0 <= state < self.n_states:
             raise ArgumentError(f"a state is given by its position, 0 to {self.n_states - 1}, not {shown(state)}")
         return range(int(self.first_choice[state]), int(self.first_choice[state + 1]))
 
@@ -150,7 +150,7 @@ class MDP:
 
         Where states are valuations, the variables may come in any order.
         """
-        if not fits(name, str):
+        if type(name) is not str and not fits(name, str):
             return None
         return self.states.find(name) if isinstance(self.states, StateNames) else self.index.get(name)
 
