@@ -384,12 +384,8 @@ def test_a_strategy_survives_json(mdp, data):
     (goal,) = mdp.labels
     found = waypost.state_importance(mdp, target=goal, scope="all")
     last = mdp.states[-1]
-    strategies = [
-        Strategy.uniform(mdp),
-        Strategy.deterministic_of(mdp, mdp.first_choice[:-1]),
-        found.witness(last, "upper"),
-        found.witness(last, "lower"),
-    ]
+    strategies = [Strategy.uniform(mdp), Strategy.deterministic_of(mdp, mdp.first_choice[:-1])]
+    strategies += [found.witness(last, side) for side in ("upper", "lower")]
     if not mdp.where(goal)[mdp.initial]:
         path = [mdp.states[mdp.initial]]
         strategies.append(waypost.path_importance(mdp, path=path, target=goal, scope="all").witness("upper"))

@@ -91,15 +91,20 @@ def test_the_same_thing_has_the_same_name_in_every_signature():
         assert "exact" in inspect.signature(function).parameters
 
 
-@pytest.mark.parametrize("function", [*ASKING, waypost.StateImportance.witness, waypost.StateImportance.plot])
+TO_WRITE = {"count_mdp", "explain_agent", "explore", "reachability", "rollouts"}  # without all sections as yet
+FUNCTIONS = [getattr(waypost, name) for name in waypost.__all__ if name not in TO_WRITE]
+DOCUMENTED = [*filter(inspect.isfunction, FUNCTIONS), waypost.StateImportance.witness, waypost.StateImportance.plot]
+
+
+@pytest.mark.parametrize("function", DOCUMENTED, ids=lambda function: function.__qualname__)
 def test_what_people_call_says_what_it_takes_gives_and_refuses(function):
     documented = inspect.getdoc(function)
     assert "Parameters\n----------" in documented
-    assert "Returns\n-------" in documented
+    assert "Returns\n-------" in documented or function.__name__.startswith("write_")
     entries = documented.partition("Parameters\n----------\n")[2].partition("\n\n")[0].splitlines()
     named = {name.lstrip("*") for entry in entries if entry[0] != " " for name in entry.split(", ")}
     assert named == {name for name in inspect.signature(function).parameters if name != "self"}
-    if function in ASKING:
+    if function is not waypost.StateImportance.plot:
         assert "Raises\n------" in documented
         assert "Examples\n--------\n>>>" in documented
 

@@ -13,6 +13,7 @@
     ├── PatternError             a pattern that cannot be read, or whose automaton is too large
     ├── LogError                 an event log that cannot be used as it is
     ├── MissingExtraError        an optional library is not installed
+    ├── PlaceError               a cluster does not answer, or is gone before its work is done
     └── PrecisionError           no number could be certified; never returned silently
 
 Messages say what is wrong, where, in the user's own names, and what to do. Any other exception is a bug.

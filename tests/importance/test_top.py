@@ -166,7 +166,7 @@ def test_rationals_and_few_states_are_told_apart_too():
 
 @pytest.mark.parametrize("wrong", [0, True, 1.5, "3"])
 def test_a_number_of_states_is_a_number(wrong):
-    with pytest.raises(ArgumentError, match="top is a number"):
+    with pytest.raises(ArgumentError, match="top is a whole number"):
         waypost.explain(synthetic(10, "few"), target="goal", top=wrong)
 
 

@@ -106,5 +106,5 @@ def test_a_model_without_variables_says_how_to_name_them():
     named = MDP.from_dict({"x=0": {"go": "x=1"}, "x=1": {}}, initial="x=0")
     with pytest.raises(WaypostError, match="holds at the start"):
         by_variable(named, target="x=1", scope="all")["x=0"]
-    with pytest.raises(WaypostError, match="at least one part"):
+    with pytest.raises(WaypostError, match="length is a whole number, at least 1"):
         by_variable(named, target="x=1", scope="all", length=0)

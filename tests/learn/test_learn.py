@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from learn.isomorphism import walk
 from waypost import absolute_importance, read_mdp, state_importance
 from waypost.cases import prepare_case
-from waypost.errors import LogError, ModelError
+from waypost.errors import ArgumentError, ModelError
 from waypost.graph.compiled import eagerly
 from waypost.learn import ThinDataWarning, learn_mdp, observed_strategy
 from waypost.learn.mdp import choice_counts
@@ -172,7 +172,7 @@ def test_progress_is_told():
 
 @pytest.mark.parametrize("eps", [-1, 2.5, True, "much"])
 def test_eps_out_of_range_is_refused(eps):
-    with pytest.raises(LogError, match="eps is a number above 0 and up to 2"):
+    with pytest.raises(ArgumentError, match="eps is a number"):
         learn_mdp(EventLog.from_sequences(["ab"]), eps=eps)
 
 

@@ -157,7 +157,7 @@ def test_what_a_pattern_cannot_mean_is_said(loan_model):
         pattern_importance(loan_model, pattern="... Rejected/Apply ...", **ask)
     with pytest.raises(PatternError, match="several actions in state 's0'"):
         pattern_importance(loan_model, pattern="s0/Apply ... | s0/Consult ...", committed=True, **ask)
-    with pytest.raises(WaypostError, match="by 'state' or by 'activity'"):
+    with pytest.raises(WaypostError, match="by is 'state' or 'activity'"):
         pattern_importance(loan_model, pattern="...", by="event", **ask)
     with pytest.raises(UndefinedImportanceError, match="no strategy that follows"):
         pattern_importance(loan_model, pattern="s0/Consult Consultation/Angry ...", committed=True, **ask)

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from waypost.cases import gridworld, loan, prepare_case
-from waypost.importance import Explanation, explain
-from waypost.model import MDP
+from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain
+from waypost.importance.reading import kinds, ranking
+from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.story import explain_log
 
@@ -213,3 +214,47 @@ def random_paths(seed: int, n_models: int) -> list[tuple[MDP, list[str]]]:
         if len(path) > 1:
             cases.append((mdp, path))
     return cases
+
+
+@pytest.fixture(scope="session")
+def world_page(world):
+    return render_html(world)
+
+
+def outside(browser) -> list[str]:
+    """Boxes that are not inside the frame of the picture."""
+    return browser.run(
+        "const frame = document.querySelector('#graph').getBoundingClientRect();"
+        "return [...document.querySelectorAll('.node .body, .number')].filter((n) => {"
+        "  const r = n.getBoundingClientRect();"
+        "  return r.left < frame.left - 1 || r.right > frame.right + 1 || r.top < frame.top - 1"
+        "    || r.bottom > frame.bottom + 1; }).map((n) => n.parentNode.dataset.label || n.textContent)"
+    )
+
+
+def plain_numbers(mdp: MDP) -> Explanation:
+    """Full-length numbers for every state, and cheap witnesses: what a page of this size has to carry."""
+    n, rng = mdp.n_states, np.random.default_rng(1)
+    target = mdp.where("positive")
+    upper = np.where(target, 1.0, rng.random(n) ** 6)
+    lower = np.where(target, 1.0, upper * rng.random(n) * (rng.random(n) < 0.5))
+    first = Strategy.deterministic_of(mdp, np.array(mdp.first_choice[:-1]))
+
+    witnesses = dict.fromkeys([mdp.states[s] for s in np.argsort(-upper)[:60]], Witnesses(first, first))
+
+    def part(scope: str, problem: str = "importance") -> StateImportance:
+        asked = np.arange(n)
+        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper)
+
+    return Explanation(
+        mdp=mdp,
+        kinds=kinds(part("all"), target, np.ones(n, bool)),
+        ranking=ranking([part("all"), part("optimal")]),
+        witnesses={"all": witnesses, "optimal": witnesses},
+        target="'positive'",
+        targets=("positive",),
+        target_states=target,
+        reachability=Bounds(0.1, 0.9),
+        scopes={"all": part("all"), "optimal": part("optimal")},
+        absolute=part("all", "absolute"),
+    )

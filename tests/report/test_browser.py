@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
-from pathlib import Path
-
 import numpy as np
 import pytest
-from tests.report.conftest import in_peace, random_paths
+from tests.report.conftest import in_peace, outside, random_paths
 
 from waypost.cases import loan
 from waypost.errors import WaypostError
-from waypost.formats import read_mdp
-from waypost.importance import Bounds, Explanation, StateImportance, Witnesses, explain, path_importance
-from waypost.importance.reading import kinds, ranking
-from waypost.logs import EventLog, read_log
+from waypost.importance import explain, path_importance
 from waypost.model import MDP, Strategy
 from waypost.report import needs, render_html
 from waypost.solve import reachability
-from waypost.story import explain_log, with_insight
 
 pytestmark = pytest.mark.xdist_group("browser")
+CONTROLS = "a[href], button, input, select, summary, [tabindex]"
 
 
 @pytest.fixture
@@ -55,7 +48,7 @@ def test_the_slider_leaves_the_most_important_and_lays_them_out_anew(page):
     page.choose("#detail", "4")
     assert set(page.run(shown)) == {"s0", "Granted", "Application+", "Consultation"}
     assert "4 of 10 states shown" in page.text("figcaption")
-    assert _outside(page) == []
+    assert outside(page) == []
 
 
 def test_search_finds_by_part_of_a_name(page):
@@ -120,9 +113,6 @@ def test_everything_is_reachable_by_keyboard(page):
     assert page.run(unnamed) == 0
 
 
-CONTROLS = "a[href], button, input, select, summary, [tabindex]"
-
-
 @pytest.mark.parametrize("name", ["loan_page", "log_page", "world_page"])
 def test_tab_comes_to_every_control(browser, request, name):
     """Of a group of radio buttons to the chosen one; whatever has the focus shows it."""
@@ -155,7 +145,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(browser, loan_page)
     browser.open(loan_page, width=360, height=740)
     assert browser.run("return document.documentElement.scrollWidth") <= 360
     assert browser.run("return document.querySelectorAll('.node').length") >= 6
-    assert _outside(browser) == []
+    assert outside(browser) == []
 
 
 def test_hostile_names_are_shown_as_text_and_nothing_runs(browser, hostile):
@@ -200,7 +190,7 @@ def test_a_state_that_is_not_in_the_picture_is_shown_with_its_neighbours(browser
     assert browser.run("return waypost.view") == "around"
     shown = browser.run("return [...document.querySelectorAll('.node')].map(n => waypost.data.states[n.dataset.state])")
     assert set(shown) == {f"{place} with the key" for place in ("6,6", "5,6", "7,6", "6,5", "6,7")}
-    assert _outside(browser) == []
+    assert outside(browser) == []
     assert browser.log() == []
 
 
@@ -232,155 +222,6 @@ def test_without_javascript_text_and_table_are_there(browser, loan_page):
     assert "Every run that reaches 'Granted' passes these" in body
     assert "0.525 to 1" in body
     assert "Paths and patterns" not in body
-
-
-def _outside(browser) -> list[str]:
-    """Boxes that are not inside the frame of the picture."""
-    return browser.run(
-        "const frame = document.querySelector('#graph').getBoundingClientRect();"
-        "return [...document.querySelectorAll('.node .body, .number')].filter((n) => {"
-        "  const r = n.getBoundingClientRect();"
-        "  return r.left < frame.left - 1 || r.right > frame.right + 1 || r.top < frame.top - 1"
-        "    || r.bottom > frame.bottom + 1; }).map((n) => n.parentNode.dataset.label || n.textContent)"
-    )
-
-
-def _smallest_text(browser) -> float:
-    """Size of the smallest text in the picture, in pixels of the screen."""
-    return browser.run(
-        "const scale = document.querySelector('#graph').clientWidth / waypost.graph.box.w;"
-        "return Math.min(...[...document.querySelectorAll('#graph text')].map("
-        "  (t) => scale * parseFloat(getComputedStyle(t).fontSize)))"
-    )
-
-
-def _small_words(browser) -> list[str]:
-    """Words outside the picture that are smaller than 11 px."""
-    return browser.run(
-        "return [...document.querySelectorAll('body *:not(script, style, svg, svg *)')].filter((e) => "
-        "  e.offsetParent && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())"
-        "  && parseFloat(getComputedStyle(e).fontSize) < 11).map((e) => e.textContent.slice(0, 40))"
-    )
-
-
-def _overlapping(browser) -> list[str]:
-    """Pairs of boxes, of numbers, and of a box and a number, that cover each other."""
-    return browser.run(
-        "const found = [...document.querySelectorAll('.node .body, .number')].map((n) => ({"
-        "  n, r: n.getBoundingClientRect(), name: n.textContent || n.parentNode.dataset.label }));"
-        "const meet = ({ n, r: a }, { n: m, r: b }) => { const air = n.matches('.body') || m.matches('.body') ? 2 : -1;"
-        "  return a.left < b.right - air && b.left < a.right - air && a.top < b.bottom - 3 && b.top < a.bottom - 3; };"
-        "return found.flatMap((a, i) => found.slice(i + 1).filter((b) => meet(a, b)).map((b) => `${a.name} ${b.name}`))"
-    )
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "loan_page",
-        "log_page",
-        "hostile_page",
-        "world_page",
-        "hospital_page",
-        "loops_page",
-        "lending_page",
-        "bpic12_page",
-        "spotify_page",
-    ],
-)
-def test_a_page_opens_on_something_readable(browser, request, name, width):
-    """Everything drawn is inside the frame, at least 11 px high and not covered; nothing scrolls sideways."""
-    browser.open(request.getfixturevalue(name), width=width, height=844 if width == 390 else 800)
-    assert _outside(browser) == []
-    assert _smallest_text(browser) >= 11
-    assert _small_words(browser) == []
-    assert _overlapping(browser) == []
-    assert browser.run("return document.documentElement.scrollWidth") <= width
-    assert browser.run("return document.querySelectorAll('.node').length") >= 3
-    assert browser.log() == []
-    assert browser.requests() == []
-
-
-@pytest.fixture(scope="session")
-def bpic12_page(shared_data):
-    """The model of the paper's case study, with all that its page can say."""
-    mdp = read_mdp(shared_data / "models/paper/bpic12.prism")
-    return render_html(with_insight(explain(mdp, target="positive", **needs(mdp, ".html"))))
-
-
-@pytest.fixture(scope="session")
-def spotify_page(shared_data):
-    """A model of 14,860 states."""
-    return render_html(_numbers(read_mdp(shared_data / "models/learned/spotify10000.drn")))
-
-
-@pytest.fixture(scope="session")
-def hostile_page(hostile):
-    return render_html(hostile)
-
-
-@pytest.fixture(scope="session")
-def world_page(world):
-    return render_html(world)
-
-
-@pytest.fixture(scope="session")
-def hospital_page():
-    """A log as hospitals have them: sixteen activities, every one repeated, few cases alike."""
-    rng = np.random.default_rng(16)
-    names = ["Registration", "Triage", "Blood test", "X-ray", "Ultrasound of the upper abdomen", "Consultation"]
-    names += ["Antibiotics", "Fluids", "Surgery", "Ward round", "Physiotherapy", "Second opinion", "Intensive care"]
-    names += ["Letter to the family doctor", "Discharge", "Readmission"]
-    cases = []
-    for _ in range(300):
-        middle = [names[int(k)] for k in rng.choice(np.arange(1, 14), size=int(rng.integers(4, 14)))]
-        cases.append(["Registration", "Triage", *middle, "Discharge" if rng.random() < 0.6 else "Readmission"])
-    return render_html(explain_log(EventLog.from_sequences(cases), positive="Discharge", eps=0.9))
-
-
-@pytest.fixture(scope="session")
-def loops_page():
-    """Steps that are repeated very often, with large numbers beside each other."""
-    cases = [["ask", *["wait for an answer"] * n, *["check"] * (n % 7), "pay"] for n in range(1, 60)]
-    cases += [["ask", *["check"] * n, *["wait for an answer"] * (n % 5), "go"] for n in range(1, 60)]
-    return render_html(explain_log(EventLog.from_sequences(cases * 20), positive="pay", eps=0.9))
-
-
-@pytest.fixture(scope="session")
-def lending_page(shared_data):
-    """A log of ten thousand cases."""
-    found = next((shared_data / "logs" / "synthetic").glob("lending*"))
-    log = read_log(found)
-    last = max(log.activities(), key=lambda name: sum(case[-1] == name for case in log.sequences()[:2000]))
-    return render_html(explain_log(log, positive=last, eps=0.9))
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(
-    ("name", "does"),
-    [
-        ("loan_page", "select(3, true)"),
-        ("log_page", "selectStop(4, true)"),
-        ("world_page", "select(3, true)"),
-        ("hospital_page", "selectStop(4, true)"),
-        ("bpic12_page", "select(9, true)"),
-    ],
-)
-def test_axe_finds_nothing_to_complain_of(browser, request, name, does, scheme):
-    """WCAG A and AA and what axe calls best practice, with and without something selected, in both colour schemes."""
-    axe = Path(__file__).parent / "vendor" / "axe.min.js"
-    browser.scheme(scheme)
-    try:
-        browser.open(request.getfixturevalue(name))
-        browser.driver.execute_script(axe.read_text(encoding="utf-8"))
-        rules = "{resultTypes: ['violations']}"
-        for step in ("", f"waypost.{does};"):
-            script = f"const done = arguments[0]; {step} axe.run(document, {rules}).then((r) => done(r.violations.map("
-            script += "(v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html + n.failureSummary).join(' | '))))"
-            assert browser.driver.execute_async_script(script) == []
-    finally:
-        browser.scheme("light")
 
 
 def test_escape_and_an_empty_click_deselect(page):
@@ -465,76 +306,6 @@ def test_what_a_choice_is_worth_is_what_the_library_says(browser):
     assert [action for action, *_ in shown] == ["Consult", "Quit"]
 
 
-# --- the process map ---
-
-
-def test_the_map_shows_activities_with_counts_and_no_bookkeeping(told, loan_log):
-    """An arrow counts what comes next among the steps shown, over all cases; nothing only says whose turn it is."""
-    process = loan_log.log.process_map
-    shown = set(told.run("return [...waypost.graph.nodes.keys()].map((key) => key - 1e9)"))
-    known: Counter[tuple[int, int]] = Counter()
-    for course in process.courses:
-        for pair in pairwise([0, *(stop for stop in course.stops if stop in shown)]):
-            known[pair] += course.count
-    drawn = told.run("return waypost.graph.edges.map(({edge}) => [edge.s - 1e9, edge.t - 1e9, edge.label])")
-    assert 8 <= len(drawn) <= len(known)
-    for source, target, label in drawn:
-        assert label == f"{known[source, target]:,}"
-    names = told.run("return [...document.querySelectorAll('.node')].map((n) => n.dataset.label)")
-    assert not any(" after " in name for name in names)
-    assert any(name.startswith("Accept offer: ") for name in names)
-
-
-def test_the_sliders_show_more_steps_and_more_arrows(told, loan_log):
-    nodes = "return document.querySelectorAll('.node').length"
-    arrows = "return document.querySelectorAll('.edge').length"
-    told.choose("#ways", "0")
-    fewest = told.run(arrows)
-    told.choose("#detail", "14")
-    assert told.run(nodes) == 14 + 3
-    told.choose("#ways", "1")
-    assert told.run(arrows) == len(loan_log.log.process_map.arrows) > fewest
-    assert _outside(told) == []
-
-
-def test_an_activity_tells_its_shares_its_success_and_its_cases(told):
-    told.press('.node[data-label^="Accept offer"]')
-    details = told.text("#details")
-    assert "489 cases of 1,000 have it" in details
-    for told_share in ("100 %", "5 %", "94.5 %", "0 %"):
-        assert told_share in details
-    assert "application 1, <b>" in details
-    assert "Pay out" in details
-
-
-def test_a_finding_leads_to_its_activity_even_if_it_was_not_shown(told):
-    told.choose("#detail", "2")
-    told.press(".findings .link")
-    name = told.text("#details h3")
-    assert told.run("return !!document.querySelector('.node.selected')")
-    assert told.run("return document.querySelector('.node.selected').dataset.label").startswith(name)
-
-
-def test_the_states_behind_an_activity_are_there_on_request(told):
-    told.press('.node[data-label^="Call customer short"]')
-    told.press("#details details summary")
-    told.press("#details details .link")
-    assert told.run("return waypost.view") == "around"
-    assert "Call customer short" in told.text("#details h3")
-
-
-def test_colours_of_the_map_say_which_number_they_show(told):
-    for colour, word in (("success", "succeed"), ("cases", "cases"), ("contrast", "good")):
-        told.choose("#colour", colour)
-        assert word in told.run("return document.querySelector('.node[data-label^=\"Accept\"] .note').textContent")
-
-
-def test_waiting_times_are_there_on_demand(told):
-    told.choose("#arrow-text", "waiting")
-    numbers = told.run("return [...document.querySelectorAll('.number')].map((n) => n.textContent)")
-    assert any("hour" in text or "day" in text for text in numbers)
-
-
 def test_paths_in_the_page_equal_the_library(browser, loan_page):
     """The page's own computation gives the library's bounds, in both scopes, or both say that there are none."""
     browser.open(loan_page)
@@ -562,62 +333,3 @@ def test_paths_in_the_page_equal_the_library(browser, loan_page):
         assert found["following"] == pytest.approx([float(every.reachability_following)] * 2, abs=1e-9)
         assert found["best"] == pytest.approx([best.upper] * 2, abs=1e-9)
     assert undefined < 75
-
-
-def _numbers(mdp: MDP) -> Explanation:
-    """Full-length numbers for every state, and cheap witnesses: what a page of this size has to carry."""
-    n, rng = mdp.n_states, np.random.default_rng(1)
-    target = mdp.where("positive")
-    upper = np.where(target, 1.0, rng.random(n) ** 6)
-    lower = np.where(target, 1.0, upper * rng.random(n) * (rng.random(n) < 0.5))
-    first = Strategy.deterministic_of(mdp, np.array(mdp.first_choice[:-1]))
-
-    witnesses = dict.fromkeys([mdp.states[s] for s in np.argsort(-upper)[:60]], Witnesses(first, first))
-
-    def part(scope: str, problem: str = "importance") -> StateImportance:
-        asked = np.arange(n)
-        return StateImportance(mdp, "'positive'", problem, scope, asked, lower, upper)
-
-    return Explanation(
-        mdp=mdp,
-        kinds=kinds(part("all"), target, np.ones(n, bool)),
-        ranking=ranking([part("all"), part("optimal")]),
-        witnesses={"all": witnesses, "optimal": witnesses},
-        target="'positive'",
-        targets=("positive",),
-        target_states=target,
-        reachability=Bounds(0.1, 0.9),
-        scopes={"all": part("all"), "optimal": part("optimal")},
-        absolute=part("all", "absolute"),
-    )
-
-
-def _measure(browser, explanation: Explanation) -> None:
-    """At most 5 MB; a click, measured until the next frame is painted, within 200 ms.
-
-    The fastest of nine counts: what other work on the machine adds to one of them is not the page's doing.
-    """
-    html = render_html(explanation)
-    assert len(html.encode()) <= 5_000_000
-    browser.open(html)
-    click = (
-        "const done = arguments[arguments.length - 1], nodes = document.querySelectorAll('.node');"
-        "const node = nodes[arguments[0] % nodes.length];"
-        "const start = performance.now(); node.dispatchEvent(new MouseEvent('click', {bubbles: true}));"
-        "requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)))"
-    )
-    times = [browser.driver.execute_async_script(click, k) for k in range(3, 12)]
-    assert min(times) <= 200, times
-    assert browser.run("return document.querySelectorAll('.node').length") <= 80
-    assert browser.log() == []
-
-
-def test_a_page_of_fifteen_thousand_states_is_small_and_answers_at_once(browser, shared_data):
-    """The size and the model are real, the bounds are made up: full-length digits for every state."""
-    _measure(browser, _numbers(read_mdp(shared_data / "models/learned/spotify10000.drn")))
-
-
-@pytest.mark.slow
-def test_so_is_the_page_with_the_real_bounds(browser, shared_data):
-    mdp = read_mdp(shared_data / "models/learned/spotify10000.drn")
-    _measure(browser, explain(mdp, target="positive", **needs(mdp, ".html")))

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from waypost.cases import loan
-from waypost.errors import ModelError, NameUnknownError
+from waypost.errors import ArgumentError, ModelError, NameUnknownError
 from waypost.importance import explain
 from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, to_bytes
 from waypost.report.grid import RED, WHITE
@@ -43,7 +43,7 @@ def test_arrows_are_as_wide_as_they_are_likely_under_the_witness(granted):
 def test_an_unknown_scope_or_theme_is_refused(granted):
     with pytest.raises(NameUnknownError, match="not explained"):
         plot_graph(granted, scope="strategy")
-    with pytest.raises(NameUnknownError, match="theme"):
+    with pytest.raises(ArgumentError, match="theme is 'light' or 'dark'"):
         plot_graph(granted, theme="pink")
 
 

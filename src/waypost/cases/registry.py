@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
+from waypost.arguments import checked
 from waypost.cases import mssd
 from waypost.cases.epidemic import epidemic
 from waypost.cases.ex1 import ex1
@@ -37,9 +38,31 @@ class Case:
     data: bool = False  # whether the user's own copy of the data is needed
 
 
+@checked
 def case(name: str, data: FilePath | None = None) -> MDP:
     """Model of a case study by name; `data` is the user's own copy, where one is needed.
 
+    Parameters
+    ----------
+    name
+        Name of the case study; some take a size after a colon. ``waypost case`` lists them.
+    data
+        Your own copy of the data, where the case study needs one.
+
+    Returns
+    -------
+    MDP
+        The model.
+
+    Raises
+    ------
+    NameUnknownError
+        If there is no case study of that name.
+    LogError
+        If the data is missing, or cannot be read.
+
+    Examples
+    --------
     >>> case("epidemic:4")
     MDP(states=227, choices=555, transitions=898, initial='start')
     >>> case("bpic12")

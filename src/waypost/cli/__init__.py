@@ -20,22 +20,22 @@ from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 
 COMMANDS = {  # name: (module, what `waypost --help` says)
-    "explain": ("waypost.cli.explain", "What matters for reaching a target: every state, or a log's activities."),
-    "log": ("waypost.cli.log", "What is in an event log: the first thing to look at."),
-    "compare": ("waypost.cli.compare", "Two logs, two periods or two segments side by side."),
-    "path": ("waypost.cli.path", "Importance of one path for reaching a target."),
-    "pattern": ("waypost.cli.pattern", "Importance of a pattern of steps for reaching a target."),
-    "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),
-    "paths": ("waypost.cli.paths", "The usual ways to a target."),
-    "decisions": ("waypost.cli.decisions", "What each decision is worth, and what the wrong one costs."),
-    "check": ("waypost.cli.check", "What is in a model: sizes, labels, properties, problems."),
-    "convert": ("waypost.cli.convert", "A model in another format, or under a strategy."),
-    "verify": ("waypost.cli.verify", "What a strategy attains, checked by Storm."),
-    "learn": ("waypost.cli.learn", "A model from an event log."),
-    "case": ("waypost.cli.case", "The case studies: build one, or list them."),
-    "bench": ("waypost.cli.bench", "Waypost beside Storm on this machine: times, ratios, growth."),
-    "encode": ("waypost.cli.encode", "One bound by one of the paper's encodings, or as a file for any solver."),
-    "reproduce": ("waypost.cli.reproduce", "The paper's tables and figure, beside the exact values."),
+    "explain": ("waypost.cli.explain", "Explain what matters for reaching a target, in a model or a log."),
+    "log": ("waypost.cli.log", "Describe an event log; start here with a log of your own."),
+    "compare": ("waypost.cli.compare", "Compare two logs, two periods, or two segments of cases."),
+    "path": ("waypost.cli.path", "Tell how important a path is for reaching a target."),
+    "pattern": ("waypost.cli.pattern", "Tell how important a pattern of steps is for reaching a target."),
+    "patterns": ("waypost.cli.patterns", "Find the sequences of steps that say most about success."),
+    "paths": ("waypost.cli.paths", "List the most common ways to a target."),
+    "decisions": ("waypost.cli.decisions", "Show what each decision is worth, and what a wrong one costs."),
+    "check": ("waypost.cli.check", "Describe a model: its size, labels, properties and problems."),
+    "convert": ("waypost.cli.convert", "Write a model in another format, or as a strategy leaves it."),
+    "verify": ("waypost.cli.verify", "Have Storm check what a strategy attains."),
+    "learn": ("waypost.cli.learn", "Learn a model from an event log."),
+    "case": ("waypost.cli.case", "Build a case study, or list them."),
+    "bench": ("waypost.cli.bench", "Measure Waypost and Storm on this machine."),
+    "encode": ("waypost.cli.encode", "Compute a bound with one of the paper's encodings, or export it for a solver."),
+    "reproduce": ("waypost.cli.reproduce", "Reproduce the paper's tables and figure, beside exact values."),
 }
 
 

@@ -21,7 +21,7 @@ from waypost.logs import EventLog
 @click.option("--output", "-o", metavar="FILE", help="Write the model, in the format of the ending: .drn, .json, ...")
 @click.option("--log", "log_file", metavar="CSV", help="Write the clean log that the model is learned from.")
 @click.option("--recipe", "show_recipe", is_flag=True, help="Print the recipe, to be copied and changed.")
-@click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not print notes on what was done to the log.")
 def command(name: str | None, *, data: str | None, show_recipe: bool, **options: Any) -> None:
     """Build the model of a case study; without NAME, list them.
 

@@ -41,7 +41,7 @@ MOST_VARIABLES = 12
 )
 @reading_options()
 def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...], exact: bool) -> None:
-    """What is in MODEL: sizes, labels, properties, how probable each is; problems by name.
+    """Describe MODEL: its size, its labels and properties with their probabilities, and its problems.
 
     Example: waypost check epidemic:4
     """

@@ -40,7 +40,7 @@ Pair = tuple[Log, Log]
 @click.option("--target", "-t", multiple=True, help="Of a model: what the strategies are to reach.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--output", "-o", metavar="FILE", help="Write one page of both, differences first, to a .html file.")
-@click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the logs.")
+@click.option("--quiet", "-q", is_flag=True, help="Do not print notes on what was done to the logs.")
 def command(before: str, after: str | None, **options: Any) -> None:
     """Compare two logs: did the outcome change, which steps changed with it, and is it more than noise?
 

@@ -25,7 +25,7 @@ from waypost.model import MDP, induced_mdp, on_product
     metavar="FILE",
     help="Write the product with the strategy's memory to OUTPUT, and the strategy on it here, as Storm writes one.",
 )
-@reading_options("Keep fractions as fractions.")
+@reading_options("Keep fractions exact.")
 def command(
     model: str,
     output: str,

@@ -16,14 +16,16 @@ from waypost.importance import choice_importance, decisions
 @strategy_option
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many decisions.")
 @click.option(
-    "--importance", type=click.Choice(["all", "optimal"]), help="Also that of each choice, over these strategies."
+    "--importance",
+    type=click.Choice(["all", "optimal"]),
+    help="Also show the importance of each choice, over these strategies.",
 )
 @output_options
 def command(model: str | None, **options: Any) -> None:
-    """Decisions that matter in MODEL: what each action is worth, how often one is asked, what the wrong one costs.
+    """Show the decisions that matter in MODEL: what each action is worth, and what the wrong one costs.
 
     MODEL is a model file, an event log, or the name of a case study; without it the loan example is used. An action is
-    worth the probability of the target if it is taken and everything after is done for the best.
+    worth the probability of reaching the target if it is taken and everything after it is done as well as possible.
 
     Example: waypost decisions --target Granted
     """

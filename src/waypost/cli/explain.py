@@ -62,7 +62,7 @@ def command(**options: Any) -> None:
 
     MODEL is a model file, an event log, or the name of a case study; without it the loan example is explained. The
     importance of a state is the probability of passing it among the runs that reach the target; over all strategies it
-    is an interval. A log is told by its activities: what good cases have that bad ones lack.
+    is an interval. A log is explained activity by activity: what good cases have that bad ones lack.
 
     Example: waypost explain gridworld --target goal --html world.html
     """

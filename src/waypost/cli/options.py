@@ -67,7 +67,11 @@ asking_options = together(
         help="Only this state or activity; of a label or an expression, passing any of its states. May be repeated.",
     ),
     click.option(
-        "--group", "groups", multiple=True, metavar="NAME=EXPR", help="Also passing any state of a group of your own."
+        "--group",
+        "groups",
+        multiple=True,
+        metavar="NAME=EXPR",
+        help="Also ask about passing any state of a group that you define.",
     ),
 )
 
@@ -82,7 +86,7 @@ constants_option = click.option(
 )
 
 
-def reading_options(exact: str = "Compute in rationals; print fractions.") -> Decorator:
+def reading_options(exact: str = "Compute in exact rational arithmetic; print fractions.") -> Decorator:
     """Give a command the options of reading a model."""
     return together(constants_option, click.option("--exact", is_flag=True, help=exact))
 
@@ -91,9 +95,9 @@ property_options = together(
     click.option(
         "--prop",
         metavar="FILE[:NAME]",
-        help='Ask a PRISM or JANI property instead of --target: of a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
+        help='Take a PRISM or JANI property in place of --target: from a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
     ),
-    click.option("--initial", metavar="STATE", help="Begin in this state, whatever the file says."),
+    click.option("--initial", metavar="STATE", help="Start in this state rather than the model's own initial state."),
     click.option(
         "--time-limit",
         type=click.FloatRange(min=0, min_open=True),
@@ -104,7 +108,12 @@ property_options = together(
 
 outcome_options = together(
     click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are good."),
-    click.option("--negative", multiple=True, metavar="EVENT", help="Cases with this event are bad; the later counts."),
+    click.option(
+        "--negative",
+        multiple=True,
+        metavar="EVENT",
+        help="Cases with this event are bad; if a case has both, the later one counts.",
+    ),
     click.option("--attribute", metavar="COLUMN", help="--positive is a value of this column, not an event."),
     click.option("--within", metavar="TIME", help="--positive counts only within this time: '60 days'."),
 )
@@ -121,12 +130,18 @@ learning_options = together(
         "--actors", metavar="JSON", help="Who performs which event: a file, a column of the log, 'choice' or 'chance'."
     ),
     click.option("--choosing", multiple=True, metavar="WHO", help="Whose events are choices: an actor, or an event."),
-    click.option("--eps", type=Merging(), help="How readily learning tells states apart; auto merges what fits."),
-    click.option("--quiet", "-q", is_flag=True, help="No notes on what was done to the log."),
+    click.option(
+        "--eps",
+        type=Merging(),
+        help="How readily learning keeps states apart; auto chooses by how well the model fits.",
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="Do not print notes on what was done to the log."),
 )
 
 what_if_options = together(
-    click.option("--what-if", is_flag=True, help="Also the probability of the target after and without each state."),
+    click.option(
+        "--what-if", is_flag=True, help="Also show the probability of the target after and without each state."
+    ),
     click.option(
         "--without",
         multiple=True,
@@ -140,19 +155,24 @@ story_options = together(
         "--by",
         words="auto activity state",
         default="auto",
-        text="What a log is told by: its activities, or the states of the model learned from it.",
+        text="Explain a log by its activities, or by the states of the model learned from it.",
     ),
     click.option(
         "--min-seen",
         type=click.IntRange(1),
         metavar="N",
-        help="Strategies use choices seen N times or more [5, or one case in 1000; 1 for case studies].",
+        help="Let strategies use only choices seen at least N times [5, or one case in 1000; 1 for case studies].",
     ),
-    click.option("--segment", metavar="ATTRIBUTE", help="Also tell outcome and contrast by an attribute of the case."),
+    click.option("--segment", metavar="ATTRIBUTE", help="Also break the result down by an attribute of the case."),
 )
 
 bootstrap_options = together(
-    click.option("--bootstrap", type=click.IntRange(2), metavar="B", help="Draw the cases of a log again B times."),
+    click.option(
+        "--bootstrap",
+        type=click.IntRange(2),
+        metavar="B",
+        help="Give confidence intervals: draw the cases of a log again B times.",
+    ),
     click.option(
         "--match",
         type=click.Choice(["history", "label"]),
@@ -160,12 +180,17 @@ bootstrap_options = together(
         "label as one, as activities are.",
     ),
     click.option("--seed", type=int, default=1, show_default=True, help="Seed of --bootstrap."),
-    click.option("--intervals", metavar="CSV", help="Write what --bootstrap found."),
+    click.option("--intervals", metavar="CSV", help="Write the intervals of --bootstrap to this file."),
 )
 
 place_options = together(
     click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster at tcp://HOST:8786."),
-    click.option("--resume", type=click.Path(dir_okay=False), metavar="FILE", help="Keep answers here, and go on."),
+    click.option(
+        "--resume",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Keep intermediate results in this file, and resume from it.",
+    ),
 )
 
 output_options = together(
@@ -174,27 +199,27 @@ output_options = together(
         "--top",
         type=click.IntRange(1),
         metavar="N",
-        help="How many states a table has (20), or lines a section (5). Of more than 10,000 states only the N most "
-        "important are computed, and proved to be them.",
+        help="How many states to show in a table [20], or lines in a section [5]. In a model of more than 10,000 "
+        "states only the N most important ones are computed, and proved to be that.",
     ),
     click.option("--json", "json_file", metavar="FILE|-", help="Write JSON to a file, or - for standard output."),
     click.option("--csv", "csv_file", metavar="FILE|-", help="Write CSV to a file, or - for standard output."),
     click.option("--html", "html_file", metavar="FILE", help="Write one page to explore offline."),
-    click.option("--compare", multiple=True, metavar="TARGET", help="A further target for the page, to compare with."),
+    click.option("--compare", multiple=True, metavar="TARGET", help="Add another target to the page, for comparison."),
     click.option(
         "--output",
         "-o",
         "files",
         multiple=True,
         metavar="FILE",
-        help="Write a file, by its ending: .json .csv .xlsx .parquet .md .txt .html .svg .png .pdf",
+        help="Write a file in the format of its ending: .json .csv .xlsx .parquet .md .txt .html .svg .png .pdf",
     ),
     click.option("--plot", "plot_file", metavar="FILE", help="Draw a picture: .svg, .png or .pdf"),
     one_of(
         "--picture",
         words="auto graph bars grid",
         default="auto",
-        text="What pictures show: the process, intervals of the top states, or a grid where states have coordinates.",
+        text="What to draw: the process, the intervals of the top states, or a grid (for states with coordinates).",
     ),
     one_of("--theme", words="light dark", default="light", text="Colours of pictures."),
 )

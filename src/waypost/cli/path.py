@@ -29,19 +29,22 @@ from waypost.model import MDP
     help='States and actions in turn, "s0,Apply,Application"; of a log its first activities, "ask,offer".',
 )
 @scope_option("Which strategies.")
-@click.option(
-    "--strategy", type=click.Path(), help="Under this strategy instead: JSON, state -> action -> probability."
-)
+@click.option("--strategy", type=click.Path(), help="Use this strategy instead: JSON, state -> action -> probability.")
 @reading_options()
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
 @learning_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--plot", "plot_file", metavar="FILE", help="Draw the path, each state coloured by what leads there.")
+@click.option(
+    "--plot",
+    "plot_file",
+    metavar="FILE",
+    help="Draw the path, each state coloured by the importance of the path up to it.",
+)
 def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: bool, **options: Any) -> None:
-    """Importance of one path of MODEL for reaching a target.
+    """Tell how important a path of MODEL is for reaching a target.
 
-    Among the runs that reach the target, the share that begins with this path; over all strategies that follow it.
-    Without MODEL the loan example is used. A path through a log is named by the activities that cases begin with.
+    The importance of a path is the share of the successful runs that begin with it, over all strategies that follow it.
+    Without MODEL the loan example is used. For a log, name the activities that cases begin with.
 
     Example: waypost path --target Granted --path s0,Apply,Application
     """

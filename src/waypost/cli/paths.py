@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from waypost.cli.runs import (
-    Asked,
+    Subject,
     asked,
     by_option,
     deliver,
@@ -31,7 +31,7 @@ DRAWN = 40  # of a larger model only the states of the way are drawn
 @strategy_option
 @by_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many ways.")
-@click.option("--whole", is_flag=True, help="Write long ways out, also what they share with the first one.")
+@click.option("--whole", is_flag=True, help="Write long ways out in full, including what they share with the first.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Draw the most usual way in its model: .svg, .png or .pdf")
 @output_options
 def command(model: str | None, **options: Any) -> None:
@@ -61,7 +61,7 @@ def command(model: str | None, **options: Any) -> None:
     )
 
 
-def _drawn(question: Asked, strategy: Strategy, way: Way) -> Any:
+def _drawn(question: Subject, strategy: Strategy, way: Way) -> Any:
     """Draw a way in its model, coloured by importance under the strategy."""
     from waypost.report.plot import plot_graph
 

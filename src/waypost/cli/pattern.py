@@ -22,21 +22,23 @@ from waypost.patterns import PatternImportance, pattern_importance
 @model_options
 @exact_option
 @scope_option("Which strategies.")
-@click.option("--strategy", metavar="observed|FILE", help="Under this strategy instead.")
-@click.option("--committed", is_flag=True, help="Only strategies that take the actions which the pattern names.")
+@click.option("--strategy", metavar="observed|FILE", help="Use this strategy instead.")
+@click.option("--committed", is_flag=True, help="Consider only strategies that take the actions named in the pattern.")
 @by_option
 @click.option("--witness", type=click.Choice(["lower", "upper"]), help="Print the strategy that attains a bound.")
 @output_options
 def command(model: str | None, pattern: str | None, **options: Any) -> None:
     """Importance of a PATTERN of steps for reaching a target: the share of the successful runs that match it.
 
-    MODEL is a model file, an event log, or the name of a case study; without it the loan example is used. "A B" is A
-    directly followed by B, "A ... B" A and later B, and the whole run is described: "... A ..." is "passes A". There is
-    | & ! * ? {2,} not(...) and every Declare template, such as response(A, B).
+    MODEL is a model file, an event log, or the name of a case study; without it the loan example is used. A pattern
+    describes the whole run: "A B" is A directly followed by B, "A ... B" is A and later B, and "... A ..." is any run
+    that passes A. You can use | & ! * ? {2,} not(...) and every Declare template, such as response(A, B).
 
     Example: waypost pattern --target Granted "... Error ... Application+ ..."
     """
-    from waypost.report.patterns import pattern_document, pattern_words
+    from rich.text import Text
+
+    from waypost.report.patterns import pattern_document, pattern_summary
 
     if pattern is None:  # one argument is the pattern
         model, pattern = None, model
@@ -59,4 +61,5 @@ def command(model: str | None, pattern: str | None, **options: Any) -> None:
         else:
             write_text(options["output"], text)
         return
-    deliver(lambda console: pattern_words(answers, console), pattern_document(answers, found.target), options)
+    words = Text(pattern_summary(answers))
+    deliver(lambda console: console.print(words), pattern_document(answers, found.target), options)

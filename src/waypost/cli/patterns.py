@@ -26,7 +26,9 @@ from waypost.processes.places import working
 @strategy_option
 @by_option
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="How many segments.")
-@click.option("--effort", type=click.IntRange(1), default=20_000, show_default=True, help="Segments tried at most.")
+@click.option(
+    "--effort", type=click.IntRange(1), default=20_000, show_default=True, help="Try at most this many segments."
+)
 @place_options
 @output_options
 def command(model: str | None, **options: Any) -> None:

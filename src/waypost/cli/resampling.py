@@ -25,7 +25,7 @@ def resample(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -
             resamples=options["bootstrap"],
             seed=options["seed"],
             eps=loaded.prepared.eps,
-            scopes=scopes_of(options["scope"]),
+            scope=scopes_of(options["scope"]),
             match=options["match"] or "history",
             progress=lambda done: show(f"{done} of {options['bootstrap']}"),
         )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WIDTH = 100  # characters of a table in a file
 BEST = "a best strategy"  # what a strategy is called that nobody gave
 
-exact_option = click.option("--exact", is_flag=True, help="Compute in rationals; print fractions.")
+exact_option = click.option("--exact", is_flag=True, help="Compute in exact rational arithmetic; print fractions.")
 model_options = given.together(
     given.target_option(),
     given.constants_option,
@@ -51,12 +51,14 @@ by_option = click.option(
 )
 output_options = given.together(
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    click.option("--output", "-o", metavar="FILE", help="Write to a file what would be printed; JSON to one in .json"),
+    click.option(
+        "--output", "-o", metavar="FILE", help="Write what would be printed to a file; as JSON if it ends in .json"
+    ),
 )
 
 
 @dataclass(frozen=True)
-class Asked:
+class Subject:
     """A model, what is to be reached in it, and how its runs are read."""
 
     loaded: Loaded
@@ -77,7 +79,7 @@ class Asked:
         return load_strategy(name, self.mdp), called
 
 
-def asked(model: str | None, options: dict[str, Any]) -> Asked:
+def asked(model: str | None, options: dict[str, Any]) -> Subject:
     """Read the model that the options of `model_options` and `by_option` describe."""
     learning = taken_options(options)
     reading = {name: options[name] for name in ("constants", "data")}
@@ -87,7 +89,7 @@ def asked(model: str | None, options: dict[str, Any]) -> Asked:
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     options["quiet"] = learning["quiet"]
-    return Asked(loaded, target, options.get("by") or natural(loaded.mdp))
+    return Subject(loaded, target, options.get("by") or natural(loaded.mdp))
 
 
 def deliver(show: Callable[[Console], None], document: Any, options: dict[str, Any]) -> None:

@@ -17,9 +17,13 @@ from waypost.importance import state_importance
 from waypost.report.wording import exactly
 
 witness_options = together(
-    click.option("--witness", metavar="STATE", help="Instead: a strategy that attains a bound of this state, as JSON."),
+    click.option(
+        "--witness", metavar="STATE", help="Print a strategy that attains a bound of this state, as JSON, instead."
+    ),
     click.option("--side", type=click.Choice(["lower", "upper"]), help="Which bound --witness attains [upper]."),
-    click.option("--value", type=float, metavar="X", help="Instead of --side: a value between the bounds."),
+    click.option(
+        "--value", type=float, metavar="X", help="Have --witness attain this value, between the bounds, instead."
+    ),
 )
 
 

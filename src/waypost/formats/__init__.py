@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.environments import from_gymnasium
 from waypost.errors import FormatError
 from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
@@ -46,6 +47,7 @@ __all__ = [
 FORMATS = (umb.FORMAT, jani.FORMAT, prism.FORMAT, drn.FORMAT, jsonfile.FORMAT, explicit.FORMAT, dot.FORMAT)
 
 
+@checked
 def read_mdp(
     source: Any,
     *,
@@ -76,6 +78,20 @@ def read_mdp(
     time_limit
         Seconds for building a PRISM or JANI model; None means as long as it takes.
 
+    Returns
+    -------
+    MDP
+        Checked, every distribution summing to 1.
+
+    Raises
+    ------
+    FormatError
+        If the source cannot be read as what it claims to be.
+    ModelError
+        If what was read is not a Markov decision process.
+    MissingExtraError
+        If a library that it needs is not installed.
+
     Examples
     --------
     >>> read_mdp([[[0.1, 0.9], [0, 1]]])
@@ -101,10 +117,32 @@ def read_mdp(
     return mdp if initial is None or "initial" in found.options else beginning_in(mdp, initial)
 
 
+@checked
 def write_mdp(mdp: MDP, path: str | Path) -> None:
     """Write a model in the format that the ending asks for: .drn, .umb, .prism or .nm, .json, .tra, .dot or .gv.
 
     The file appears whole or not at all.
+
+    Parameters
+    ----------
+    mdp
+        The model.
+    path
+        Where to write it; the ending chooses the format.
+
+    Raises
+    ------
+    FormatError
+        If there is no format with that ending, or it cannot express the model.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from waypost.cases import loan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_mdp(loan(), pathlib.Path(folder) / "loan.drn")
+    ...     read_mdp(pathlib.Path(folder) / "loan.drn").n_states
+    10
     """
     path = Path(path)
     found = by_ending(FORMATS, path)

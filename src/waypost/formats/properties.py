@@ -83,7 +83,7 @@ class Unsupported:
     reason: str
 
 
-class Asked(NamedTuple):
+class Posed(NamedTuple):
     """A property as a question of ours: reach `target` in `mdp`, or how important `states` are for that."""
 
     mdp: MDP
@@ -91,25 +91,25 @@ class Asked(NamedTuple):
     states: Target | None = None
 
 
-def asked(mdp: MDP, question: Property) -> Asked:
+def asked(mdp: MDP, question: Property) -> Posed:
     """Turn a property into a model and a target: avoided states end a run, steps are counted by the states.
 
     >>> mdp = MDP.from_dict({"a": {"try": {"b": 0.5, "a": 0.5}}, "b": {}}, initial="a", labels={"won": ["b"]})
     >>> asked(mdp, parse_property('Pmax=? [ F<=2 "won" ]'))
-    Asked(mdp=MDP(states=5, choices=5, transitions=7, initial='a, step=0'), target='"won"', states=None)
+    Posed(mdp=MDP(states=5, choices=5, transitions=7, initial='a, step=0'), target='"won"', states=None)
     """
     mdp = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
     if question.given is not None:
         if counts_later(mdp, question):
             parts = mdp.where(question.target), mdp.where(question.given)
             mdp = in_either_order(mdp, *parts, question.optimum, names=(question.target, question.given))
-        return Asked(mdp, question.given, question.target)
+        return Posed(mdp, question.given, question.target)
     if question.avoid is not None:
         target = mdp.where(question.target)
         mdp = mdp.absorbing(_holds(mdp, question.avoid) & ~target)
     if question.within is not None:
         mdp = within(mdp.absorbing(mdp.where(question.target)), question.within)
-    return Asked(mdp, question.target)
+    return Posed(mdp, question.target)
 
 
 def counts_later(mdp: MDP, question: Property) -> bool:

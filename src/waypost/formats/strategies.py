@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import checked
 from waypost.errors import StrategyError, unknown_name
 from waypost.formats.lexical import probability, read_text
 from waypost.formats.policies import (
@@ -33,11 +34,14 @@ from waypost.model import MDP, Strategy
 _PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
 
 
+@checked
 def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observe: Observe | None = None) -> Strategy:
     """Strategy of an MDP, from whatever describes one.
 
     Parameters
     ----------
+    mdp
+        The model that the strategy belongs to.
     source
         A file (our JSON, Storm's scheduler JSON, or PRISM's export of actions or indices); a mapping
         ``{state: action or {action: probability}}``, by name or number; a function from state names to the same; a
@@ -48,6 +52,20 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     observe
         What a function or an agent is given, from the number of a state: ``lambda s: np.eye(16)[s]`` for one-hot
         vectors, ``lambda s: mdp.states[s]`` for names.
+
+    Returns
+    -------
+    Strategy
+        Checked against the model.
+
+    Raises
+    ------
+    StrategyError
+        If it does not fit the model.
+    NameUnknownError
+        If it names a state or an action that the model does not have.
+    FormatError
+        If a file cannot be read as a strategy.
 
     Examples
     --------
@@ -75,8 +93,31 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     )
 
 
+@checked
 def write_strategy(strategy: Strategy, path: Path | str) -> None:
-    """Write a strategy as JSON by name, which `read_strategy` gives back."""
+    """Write a strategy as JSON by name, which `read_strategy` gives back.
+
+    Parameters
+    ----------
+    strategy
+        The strategy.
+    path
+        Where to write it.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from waypost.cases import loan
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_strategy(Strategy.uniform(loan()), pathlib.Path(folder) / "strategy.json")
+    ...     read_strategy(loan(), pathlib.Path(folder) / "strategy.json")
+    Strategy(stochastic, memory=1, states=10)
+    """
     write_text(path, json.dumps(strategy.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
 

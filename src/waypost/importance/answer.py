@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import Positive, checked
 from waypost.errors import ArgumentError, NameUnknownError
 from waypost.model import MDP
 
@@ -81,7 +82,8 @@ class ByState(Mapping[str, T]):
         """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
         return str(report("render_html")(self.as_explanation(), **options))
 
-    def summary(self, top: int = 5) -> Any:
+    @checked
+    def summary(self, top: Positive = 5) -> Any:
         """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
         return report("summarise")(self.as_explanation(), top)
 

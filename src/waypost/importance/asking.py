@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from waypost.arguments import checked
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.numbers import ask_path, ask_states, states_of
 from waypost.importance.question import Question, Scope
@@ -12,6 +13,7 @@ from waypost.importance.sweeps import Progress
 from waypost.model import MDP, Target
 
 
+@checked
 def state_importance(
     mdp: MDP,
     *,
@@ -74,6 +76,7 @@ def state_importance(
     return ask_states(question, states_of(mdp, states), progress=progress)
 
 
+@checked
 def absolute_importance(
     mdp: MDP,
     *,
@@ -115,6 +118,7 @@ def absolute_importance(
     return ask_states(question, states_of(mdp, states), absolute=True, progress=progress)
 
 
+@checked
 def group_importance(
     mdp: MDP, *, target: Target, scope: Scope, groups: Groups, exact: bool = False
 ) -> dict[str, Bounds]:
@@ -146,6 +150,7 @@ def group_importance(
     return ask_groups(Question.of(mdp, target=target, scope=scope, exact=exact), groups)
 
 
+@checked
 def path_importance(
     mdp: MDP, *, path: Sequence[str], target: Target, scope: Scope, exact: bool = False
 ) -> PathImportance:

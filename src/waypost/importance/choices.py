@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from waypost.arguments import checked, fits, shown
 from waypost.errors import NameUnknownError, require
 from waypost.graph import Ints, Mask
+from waypost.importance.answer import report
 from waypost.importance.between import attaining
 from waypost.importance.numbers import ask_states, states_of
 from waypost.importance.passing import Side, witness
@@ -29,10 +31,16 @@ from waypost.model.checking import frozen
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceImportance:
-    """Importance of choices for reaching a target; indexed by (state, action), iterates over those pairs.
+class ChoiceImportance(Mapping[tuple[str, str], Bounds]):
+    """Importance of choices for reaching a target: a mapping from (state, action) to `Bounds`.
 
     The choices of target states are not among them: no run takes one before it has reached the target.
+
+    >>> from waypost import choice_importance
+    >>> from waypost.cases import loan
+    >>> found = choice_importance(loan(), target="Granted", scope="optimal")
+    >>> round(found["Consultation", "Apply"].lower, 3), ("Consultation", "Fly") in found
+    (0.525, False)
     """
 
     mdp: MDP
@@ -69,6 +77,10 @@ class ChoiceImportance:
             for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
         }
 
+    def summary(self, top: int = 5) -> str:
+        """The `top` most important choices of states that have several, in words, one line each."""
+        return str(report("choices_summary")(self, top))
+
     def to_frame(self) -> Any:
         """The bounds as a pandas DataFrame, one row per choice, indexed by state and action."""
         pandas = require("pandas", "table", "to_frame()")
@@ -85,6 +97,8 @@ class ChoiceImportance:
         return attaining(question, bounds, find, side, value)
 
     def _position(self, name: tuple[str, str]) -> int:
+        if not fits(name, tuple[str, str]):
+            raise NameUnknownError(f"a choice is named by its state and its action, not by {shown(name)}")
         state, action = name
         found = np.flatnonzero(self.choices == self.mdp.choice(self.mdp.state(state), action))
         if not len(found):
@@ -92,6 +106,7 @@ class ChoiceImportance:
         return int(found[0])
 
 
+@checked
 def choice_importance(
     mdp: MDP, *, target: Target, scope: Scope, exact: bool = False, progress: Progress | None = None
 ) -> ChoiceImportance:
@@ -99,8 +114,25 @@ def choice_importance(
 
         imp(s, a) = Pr(F t, and a is taken in s before) / Pr(F t)
 
-    `progress` is told how many bounds were settled since it was last called; in all there are two per choice.
+    Parameters
+    ----------
+    mdp, target, scope, exact
+        As in `state_importance`.
+    progress
+        Told how many bounds were settled since it was last called; in all there are two per choice.
 
+    Returns
+    -------
+    ChoiceImportance
+        A mapping from ``(state, action)`` to `Bounds`.
+
+    Raises
+    ------
+    WaypostError
+        As `state_importance`.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = choice_importance(loan(), target="Granted", scope="optimal", exact=True)
     >>> found["s0", "Apply"]

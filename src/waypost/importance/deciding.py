@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from waypost.arguments import checked
 from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
+from waypost.importance.answer import report
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.solve.reachability import Reach
 from waypost.solve.visits import Visits
@@ -62,7 +64,14 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Every state with a choice, the one with the most at stake (times how often it is met) first."""
+    """Every state with a choice, the one with the most at stake (times how often it is met) first.
+
+    >>> from waypost import decisions
+    >>> from waypost.cases import loan
+    >>> found = decisions(loan(), target="Granted")
+    >>> [decision.state for decision in found][:2], round(found["Consultation"].stakes, 2)
+    (['Consultation', 'Rework'], 0.98)
+    """
 
     mdp: MDP
     target: str
@@ -99,6 +108,10 @@ class Decisions:
         """Decisions in which the strategy departs from the best, the most costly first."""
         return tuple(sorted((d for d in self.decisions if d.departs), key=lambda d: -d.cost))
 
+    def summary(self, top: int = 5) -> str:
+        """The `top` decisions that matter most in words, one line each."""
+        return str(report("decisions_summary")(self, top))
+
     def to_frame(self) -> Any:
         """One row per decision."""
         pandas = require("pandas", "table", "to_frame()")
@@ -109,9 +122,31 @@ class Decisions:
         return pandas.DataFrame(rows, index=pandas.Index([d.state for d in self.decisions], name="state"))
 
 
+@checked
 def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> Decisions:
     """Decisions on the way to `target`, under a given strategy or a best one.
 
+    Parameters
+    ----------
+    mdp, target
+        As in `state_importance`.
+    strategy
+        The strategy whose decisions are judged; a best one by default.
+
+    Returns
+    -------
+    Decisions
+        Every state with a choice, the one with the most at stake first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If no strategy reaches the target.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = decisions(loan(), target="Granted", strategy=Strategy.uniform(loan()))
     >>> first = found["Consultation"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from waypost.arguments import Natural, Positive, checked
 from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
 from waypost.importance.choices import ChoiceImportance, ask_choices
@@ -22,6 +23,7 @@ from waypost.importance.whatifs import WhatIfs
 from waypost.model import MDP, Strategy, Target
 
 
+@checked
 def explain(
     mdp: MDP,
     *,
@@ -29,9 +31,9 @@ def explain(
     scope: Scope | Iterable[Scope] = ("all", "optimal"),
     states: str | Iterable[str] | None = None,
     groups: Groups | None = None,
-    witnesses: int = 0,
+    witnesses: Natural = 0,
     whatifs: bool = False,
-    top: int | None = None,
+    top: Positive | None = None,
     decisions: bool = False,
     choices: bool = False,
     exact: bool = False,
@@ -43,29 +45,19 @@ def explain(
 
     Parameters
     ----------
-    mdp, target, exact
-        As in `state_importance`.
+    mdp, target, states, exact, progress
+        As in `state_importance`; ``states=()`` asks about none.
     scope
         One scope or several: "all", "optimal", a `Strategy`.
-    states
-        Names of the states to ask about; every state by default, and none for ``()``.
     groups
-        Labels or names of states by a name of your own, or "labels" for every label that several states share: the
-        explanation has the bounds of passing any state of each.
+        As in `group_importance`.
     witnesses
-        For how many of the most important states the explanation carries the strategies that attain their bounds.
-    whatifs
-        Whether the explanation carries the probability of the target after and without each state.
-    decisions
-        Whether it carries what each action is worth, how often it is asked for, and what the wrong one costs: under the
-        given strategy where there is one, else under a best one.
-    choices
-        Whether it carries the importance of every choice, in each scope in which it can be certified.
+        For how many of the most important states to keep the strategies that attain their bounds.
     top
-        Only the so many most important states, those that come first in the `ranking` of all: proved to be them, from a
-        bound on every state, long before all are computed. `Explanation.top` says how.
-    progress
-        Told how many bounds were settled since it was last called; two per state and scope, and two more per state.
+        Compute only this many states, and prove that they are the most important ones; `Explanation.top` says how.
+    whatifs, decisions, choices
+        Whether to add the probability of the target after and without each state; what each action is worth, and what
+        the wrong one costs under the given strategy, or else a best one; the importance of every choice.
 
     Returns
     -------
@@ -89,7 +81,6 @@ def explain(
     """
     base = Question.of(mdp, target=target, scope="all", exact=exact)
     questions = _questions(base, scope)
-    _check_count("witnesses", witnesses, least=0)
     asked = states_of(mdp, states)
     scores, proved = _scores(questions, asked, top, progress)
     return explanation_of(
@@ -114,18 +105,12 @@ def _questions(base: Question, scope: Scope | Iterable[Scope]) -> list[Question]
     return questions
 
 
-def _check_count(word: str, count: int, *, least: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or count < least:
-        raise ArgumentError(f"{word} is a number of states, at least {least}, not {count!r}")
-
-
 def _scores(
     questions: Sequence[Question], asked: Ints, top: int | None, progress: Progress | None
 ) -> tuple[dict[str, StateImportance], Top | None]:
     """Importance by scope, of all states asked about or of the `top` ones, with how these were told from the others."""
     if top is None:
         return {q.scope_name: ask_states(q, asked, progress=progress) for q in questions}, None
-    _check_count("top", top, least=1)
     return ask_most_important(questions, asked, top, progress=progress)
 
 

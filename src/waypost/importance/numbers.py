@@ -35,7 +35,7 @@ def states_of(mdp: MDP, names: str | Iterable[str] | None) -> Ints:
     """States by their names, each once, in the order asked for; all of them by default, and none for ``()``."""
     if names is None:
         return np.arange(mdp.n_states)
-    wanted = () if names == () else names_of("states", names)
+    wanted = () if isinstance(names, tuple) and not names else names_of("states", names)
     return np.array(list(dict.fromkeys(mdp.state(name) for name in wanted)), np.int64)
 
 

@@ -210,6 +210,12 @@ class PathImportance(SingleImportance):
 
     ``reachability`` is the greatest probability of the target over all strategies, ``reachability_following`` the
     greatest over those that follow the path: the difference is what following it costs.
+
+    >>> from waypost import path_importance
+    >>> from waypost.cases import loan
+    >>> lower, upper = path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="optimal")
+    >>> lower, upper
+    (0.95, 0.95)
     """
 
     path: tuple[str, ...]  # state, action, state, ..., state

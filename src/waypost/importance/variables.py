@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ArgumentError, ModelError, NameUnknownError, require, unknown_name
+from waypost.arguments import Positive, checked
+from waypost.errors import ModelError, NameUnknownError, require, unknown_name
 from waypost.graph import Mask
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, Scope, ScopeName, plain
@@ -51,7 +52,13 @@ class Predicate:
 
 @dataclass(frozen=True, eq=False)
 class VariableImportance(Mapping[str, Bounds]):
-    """Importance of predicates, most important first; a mapping from their text to `Bounds`."""
+    """Importance of predicates, most important first; a mapping from their text to `Bounds`.
+
+    >>> from waypost import by_variable
+    >>> mdp = MDP.from_dict({"x=0": {"a": "x=1", "b": "x=2"}, "x=1": {}, "x=2": {}}, initial="x=0")
+    >>> by_variable(mdp, target="x=1", scope="all")["x=2"]
+    Bounds(lower=0.0, upper=0.0)
+    """
 
     mdp: MDP
     target: str
@@ -84,26 +91,41 @@ class VariableImportance(Mapping[str, Bounds]):
         return str(importlib.import_module("waypost.report.variables").variable_summary(self, top))
 
 
+@checked
 def by_variable(
     mdp: MDP,
     *,
     target: Target,
     scope: Scope,
     variables: str | Iterable[str] | None = None,
-    length: int = 2,
+    length: Positive = 2,
     exact: bool = False,
 ) -> VariableImportance:
     """Importance of the values of a model's variables, and of short conjunctions that say more.
 
     Parameters
     ----------
-    scope
-        "all" strategies that can reach the target, only the "optimal" ones, or one `Strategy`.
+    mdp, target, scope, exact
+        As in `state_importance`.
     variables
         Names of the variables to ask about; all by default.
     length
         Conjunctions of at most this many values.
 
+    Returns
+    -------
+    VariableImportance
+        A mapping from predicates, as text, to `Bounds`; most important first.
+
+    Raises
+    ------
+    ModelError
+        If the states of the model have no variables.
+    WaypostError
+        Otherwise as `state_importance`.
+
+    Examples
+    --------
     >>> mdp = MDP.from_dict(
     ...     {
     ...         "at=home, has=nothing": {"walk": "at=door, has=nothing", "search": "at=home, has=key"},
@@ -118,8 +140,6 @@ def by_variable(
     >>> {predicate.text: predicate.kind.value for predicate in found.predicates}
     {'has=key': 'indispensable', 'at=door': 'indispensable', 'at=door & has=key': 'indispensable'}
     """
-    if length < 1:
-        raise ArgumentError(f"a conjunction has at least one part, not {length}")
     if not mdp.variables:
         raise ModelError("the states of this model have no variables; name them like 'x=3, carrying=key'")
     names = list(mdp.variables) if variables is None else list(names_of("variables", variables))

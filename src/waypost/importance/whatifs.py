@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import checked
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.graph import Graph, Mask, dominators, reachable
 from waypost.importance.fixed import InducedChain
@@ -31,14 +32,23 @@ ONE_BY_ONE = 6  # so few states are not worth the preparation of a sweep
 
 
 @dataclass(frozen=True, eq=False)
-class SuccessAfter:
-    """Probability of the target from each state: least, greatest, and under one strategy; indexed by state name."""
+class SuccessAfter(Mapping[str, Bounds]):
+    """Probability of the target from each state: a mapping from state names to the least and the greatest."""
 
     mdp: MDP
     target: str
     lower: NDArray[Any]  # (S,)
     upper: NDArray[Any]  # (S,)
     under: NDArray[Any] | None = None  # (S,) under the strategy; where it has memory, on the first visit; nan if never
+
+    def __repr__(self) -> str:
+        return f"SuccessAfter({self.target}, states={len(self)})"
+
+    def __len__(self) -> int:
+        return self.mdp.n_states
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.mdp.states)
 
     def __getitem__(self, name: str) -> Bounds:
         s = self.mdp.state(name)
@@ -54,8 +64,8 @@ class SuccessAfter:
 
 
 @dataclass(frozen=True, eq=False)
-class SuccessWithout:
-    """Greatest probability of the target with something forbidden; indexed by its name.
+class SuccessWithout(Mapping[str, Number]):
+    """Greatest probability of the target with something forbidden: a mapping from the names of what is forbidden.
 
     ``reachability`` is what can be had with nothing forbidden; ``under`` is the probability with which one strategy
     reaches the target and does without, as it is.
@@ -67,6 +77,9 @@ class SuccessWithout:
     best: NDArray[Any]  # (n,)
     reachability: Number
     under: NDArray[Any] | None = None  # (n,)
+
+    def __repr__(self) -> str:
+        return f"SuccessWithout({self.target}, forbidden={len(self)})"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -117,9 +130,31 @@ class WhatIfs:
         return cls(*(_plain_array(values[asked], exact) for values in known))
 
 
+@checked
 def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None, exact: bool = False) -> SuccessAfter:
     """Probability of reaching `target` once a state is reached: least, greatest, and under a strategy.
 
+    Parameters
+    ----------
+    mdp, target, exact
+        As in `state_importance`.
+    strategy
+        Also tell the probability under this strategy.
+
+    Returns
+    -------
+    SuccessAfter
+        A mapping from state names to `Bounds`; ``under`` has the strategy's values.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> success_after(loan(), target="Granted", exact=True)["Rework"]
     Bounds(lower=Fraction(0, 1), upper=Fraction(4, 5))
@@ -156,6 +191,7 @@ def _names(mdp: MDP, states: Mask) -> list[str]:
     return [mdp.states[s] for s in np.flatnonzero(states)]
 
 
+@checked
 def success_without(
     mdp: MDP,
     *,
@@ -166,9 +202,32 @@ def success_without(
 ) -> SuccessWithout:
     """Greatest probability of reaching `target` with a state, a choice or a group of them forbidden.
 
-    Without `groups` every state is asked about, each on its own. The members of a group are states, labels, or choices
-    written ``state/action``. A run that enters a forbidden state has failed, be it a target state.
+    A run that enters a forbidden state has failed, be it a target state.
 
+    Parameters
+    ----------
+    mdp, target, exact
+        As in `state_importance`.
+    groups
+        What to forbid, by names of your own: states, labels, or choices written ``state/action``. Every state by
+        default, each on its own.
+    strategy
+        Also tell how often this strategy reaches the target and does without.
+
+    Returns
+    -------
+    SuccessWithout
+        A mapping from the names of what is forbidden to the greatest probability left.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+    StrategyError
+        If the strategy belongs to another model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> found = success_without(loan(), target="Granted")
     >>> found["Application+"], round(found["Consultation"], 4)
@@ -227,11 +286,31 @@ def _choices_called(mdp: MDP, name: str) -> Mask | None:
     return None
 
 
+@checked
 def without(mdp: MDP, names: str | Iterable[str]) -> MDP:
     """Model in which states, or choices written ``state/action``, are forbidden.
 
     A forbidden state becomes a dead end and loses its labels; a state that loses its last choice becomes a dead end.
 
+    Parameters
+    ----------
+    mdp
+        The model.
+    names
+        States, labels, expressions, or choices written ``state/action``.
+
+    Returns
+    -------
+    MDP
+        The same model with these forbidden.
+
+    Raises
+    ------
+    NameUnknownError
+        If a name is not in the model.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> from waypost import reachability
     >>> reachability(without(loan(), "Consultation"), target="Granted", optimum="max", exact=True)[0]

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import LogError
+from waypost.arguments import shown
+from waypost.errors import ArgumentError
 from waypost.learn.folding import STATE, folded, settle
 from waypost.learn.hoeffding import data_of, roomier, width
 from waypost.learn.tree import PrefixTree, Step, prefix_tree, weighted
@@ -95,5 +96,5 @@ def checked_eps(eps: object) -> float:
     if eps == "none":
         return NO_MERGING
     if isinstance(eps, bool) or not isinstance(eps, int | float) or not 0 <= eps <= 2:
-        raise LogError(f"eps is a number above 0 and up to 2, 'none' (or 0) to merge nothing, or 'auto', not {eps!r}")
+        raise ArgumentError(f"eps is a number from 0 (no merging) to 2, 'none' or 'auto', not {shown(eps)}")
     return float(eps)

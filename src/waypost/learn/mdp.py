@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ModelError
+from waypost.arguments import checked, shown
+from waypost.errors import ArgumentError, ModelError
 from waypost.learn.alergia import MergingProgress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, Trace, checked_traces
@@ -25,6 +26,7 @@ class ThinDataWarning(UserWarning):
     """The model rests on few observations; its scores may be noise."""
 
 
+@checked
 def learn_mdp(
     source: Log | Sequence[Trace],
     *,
@@ -54,6 +56,18 @@ def learn_mdp(
     progress
         Called with the number of states found and the number of nodes that wait.
 
+    Returns
+    -------
+    MDP
+        With ``counts``, the number of times each transition was seen.
+
+    Raises
+    ------
+    LogError
+        If there is nothing to learn from, or an event has no actor.
+    ArgumentError
+        If `eps` is out of range.
+
     Examples
     --------
     >>> from waypost.logs import EventLog
@@ -63,6 +77,10 @@ def learn_mdp(
     (('q0: start', 'q1: process after start', 'q2: ask'), ['q5: pay'])
     """
     if not isinstance(source, Sequence):
+        if not hasattr(source, "seen"):
+            raise ArgumentError(
+                f"source is an event log, as `read_log` gives it, or a list of traces, not {shown(source)}"
+            )
         traces = io_traces(source, actors or EVERY_EVENT_A_CHOICE, naming=naming)
     else:
         traces = checked_traces(source)
@@ -76,9 +94,27 @@ def learn_mdp(
     return mdp
 
 
+@checked
 def observed_strategy(mdp: MDP) -> Strategy:
     """Strategy of those who made the log: every choice as often as it was seen.
 
+    Parameters
+    ----------
+    mdp
+        A model that was learned from a log.
+
+    Returns
+    -------
+    Strategy
+        Memoryless.
+
+    Raises
+    ------
+    ModelError
+        If the model was not learned from a log.
+
+    Examples
+    --------
     >>> from waypost.logs import EventLog
     >>> mdp = learn_mdp(EventLog.from_sequences([["ask", "pay"]] * 30 + [["ask", "leave"]] * 10))
     >>> observed_strategy(mdp).to_dict()["q3: process after ask"]

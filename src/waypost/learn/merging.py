@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from waypost.errors import LogError
 from waypost.learn.alergia import NO_MERGING, MergingProgress, checked_eps, states_of
 from waypost.learn.fit import Fit, fit, held_out_likelihood
 from waypost.learn.mdp import as_mdp
@@ -71,6 +72,8 @@ def learn_fitting(
     """
     traces = checked_traces(traces)
     variants = weighted(traces)
+    if all(len(trace) == 1 for trace, _ in variants):
+        raise LogError("no trace has a step, so there is nothing to learn")
     tree = prefix_tree(variants)
     tried: list[Tried] = []
     best: Learned | None = None

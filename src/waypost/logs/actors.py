@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from waypost.arguments import shown
 from waypost.errors import LogError, unknown_name
-from waypost.logs.files import exists, read_text, shown
+from waypost.logs.files import exists, read_text
 from waypost.logs.variants import Log
 
 CUSTOMER = "customer"

@@ -28,19 +28,3 @@ def read_text(path: Path, what: str) -> str:
         return read_bytes(path, LogError).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LogError(f"{path.name} is no {what}: byte {error.start} is not UTF-8 text") from None
-
-
-def shown(value: object) -> str:
-    """Write a value of somebody's file for a message: whatever it is, and not all of it.
-
-    >>> shown(3), len(shown("x" * 1000)), shown(16**6000)
-    ('3', 203, 'a number of 7226 digits')
-    """
-    try:
-        text = repr(value)
-    except ValueError:  # Python writes no decimal number that long
-        digits = int(value.bit_length() * 0.30103) + 1 if isinstance(value, int) else 0
-        return f"a number of {digits} digits" if digits else f"a very long {type(value).__name__}"
-    except RecursionError:
-        return f"a deeply nested {type(value).__name__}"
-    return text if len(text) <= 200 else text[:200] + "..."

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.errors import LogError, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
@@ -23,6 +24,7 @@ LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz", *PARQUET)
 LARGE_FILE = 1 << 25  # bytes; a CSV file of as many is not read into memory
 
 
+@checked
 def read_log(
     source: str | PathLike[str] | Any,
     *,
@@ -52,6 +54,18 @@ def read_log(
         becomes two, with the lifecycle "start" and "complete".
     delimiter, time_format, encoding
         How a CSV file is written, where it is not to be guessed.
+
+    Returns
+    -------
+    EventLog
+        With notes on what reading it did.
+
+    Raises
+    ------
+    LogError
+        If the source cannot be read as a log.
+    MissingExtraError
+        If a library that it needs is not installed.
 
     Examples
     --------

@@ -31,9 +31,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
+from waypost.arguments import shown
 from waypost.errors import LogError, unknown_name
 from waypost.logs.actors import Actors, checked_actors
-from waypost.logs.files import exists, read_text, shown
+from waypost.logs.files import exists, read_text
 from waypost.logs.log import EventLog
 from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS

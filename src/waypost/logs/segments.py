@@ -24,7 +24,7 @@ MISSING, REST = "(missing)", "(other)"
 
 
 @dataclass(frozen=True)
-class Segment:
+class CaseSegment:
     """Cases that have something in common, and what separates good from bad among them."""
 
     name: str
@@ -59,7 +59,7 @@ class Segments:
     """A log in segments, the largest first, and the steps that matter differently in them."""
 
     attribute: str
-    segments: tuple[Segment, ...]
+    segments: tuple[CaseSegment, ...]
     differing: tuple[Differing, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def segments(log: Log, attribute: str) -> Segments:
     for name, values in segment_values(log.case_values(attribute)).items():
         part = log.where_value(attribute, values)
         good, cases = int(part.seen.count[_well(part.seen)].sum()), part.n_cases
-        found.append(Segment(name, cases, good, contrast(part) if 0 < good < cases else None))
+        found.append(CaseSegment(name, cases, good, contrast(part) if 0 < good < cases else None))
     found.sort(key=lambda segment: _reading_order(segment.name, segment.cases))
     return Segments(attribute, tuple(found), _differing(found))
 
@@ -160,7 +160,7 @@ def _quantiles(numbers: NDArray[np.float64], cases: NDArray[np.int64]) -> NDArra
     return np.asarray(named)
 
 
-def _differing(found: list[Segment]) -> tuple[Differing, ...]:
+def _differing(found: list[CaseSegment]) -> tuple[Differing, ...]:
     """Steps whose separation is not the same everywhere, by more than few cases explain."""
     told = []
     parts = [(s, {c.name: c for c in s.contrasts.ranked}) for s in found if s.contrasts is not None]

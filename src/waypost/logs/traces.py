@@ -19,9 +19,10 @@ from itertools import accumulate, pairwise, repeat
 from pathlib import Path
 from typing import Literal, cast, overload
 
-from waypost.errors import LogError
+from waypost.arguments import shown
+from waypost.errors import ArgumentError, LogError
 from waypost.logs.actors import Actors
-from waypost.logs.files import exists, read_text, shown
+from waypost.logs.files import exists, read_text
 from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog
 from waypost.logs.steps.events import bases
 from waypost.logs.variants import Log
@@ -79,7 +80,7 @@ def io_traces(log: Log, actors: Actors, *, naming: Naming = "plain") -> Sequence
 ('company', 'call the bank'), ('env', 'outcome after call the bank'), ('outcome', 'end')]
     """
     if naming not in ("plain", "paper"):
-        raise LogError(f"naming is 'plain' or 'paper', not {naming!r}")
+        raise ArgumentError(f"naming is 'plain' or 'paper', not {naming!r}")
     if log.has(OUTCOME):
         _check_outcomes(log)
     _check_actors(log.kinds(), actors)

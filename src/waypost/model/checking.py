@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from waypost.arguments import shown
 from waypost.errors import ArgumentError, ModelError
 from waypost.model.valuations import StateNames, Variables
 
@@ -79,6 +80,25 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     """Array, read-only."""
     array.setflags(write=False)
     return array
+
+
+def column(name: str, given: ArrayLike | None, dtype: type) -> NDArray[Any]:
+    """Numbers in a row, as an array.
+
+    >>> column("successor", [0, 1], int)
+    array([0, 1])
+    >>> column("successor", "nobody", int)
+    Traceback (most recent call last):
+    ...
+    waypost.errors.ArgumentError: successor is a list of numbers, not 'nobody'
+    """
+    try:
+        found: NDArray[Any] = np.asarray(given, dtype)
+    except (TypeError, ValueError, OverflowError):
+        found = np.empty(())
+    if found.ndim != 1:
+        raise ArgumentError(f"{name} is a list of numbers, not {shown(given)}")
+    return found
 
 
 def _tally(names: Iterable[str]) -> dict[str, int]:

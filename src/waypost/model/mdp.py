@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from waypost.errors import ModelError, unknown_name
+from waypost.arguments import checked, fits, shown
+from waypost.errors import ArgumentError, ModelError, unknown_name
 from waypost.model.building import Probability, triplets_of
 from waypost.model.checking import (
     FINAL,
@@ -36,6 +37,7 @@ from waypost.model.checking import (
     checked_labels,
     checked_valuations,
     coded,
+    column,
     frozen,
     in_order,
     names_of,
@@ -118,7 +120,9 @@ class MDP:
         return frozen(alone & (matrix.indices[matrix.indptr[first]] == np.arange(self.n_states)))
 
     def choices(self, state: int) -> range:
-        """Positions of the choices of a state."""
+        """Positions of the choices of a state, which is given by its own position."""
+        if (type(state) is not int and not fits(state, int)) or not 0 <= state < self.n_states:
+            raise ArgumentError(f"a state is given by its position, 0 to {self.n_states - 1}, not {shown(state)}")
         return range(int(self.first_choice[state]), int(self.first_choice[state + 1]))
 
     def actions_of(self, state: int) -> tuple[str, ...]:
@@ -137,15 +141,17 @@ class MDP:
         if choice is not None:
             return np.asarray(matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]])
         if state is None:
-            raise TypeError("successors() needs state= or choice=")
-        low, high = matrix.indptr[self.first_choice[state]], matrix.indptr[self.first_choice[state + 1]]
-        return np.unique(matrix.indices[low:high])
+            raise ArgumentError("successors are those of a state or of a choice; give one of them")
+        own = self.choices(state)
+        return np.unique(matrix.indices[matrix.indptr[own.start] : matrix.indptr[own.stop]])
 
     def find(self, name: str) -> int | None:
         """Position of the state called `name`, without writing out the names of all the others; None if there is none.
 
         Where states are valuations, the variables may come in any order.
         """
+        if type(name) is not str and not fits(name, str):
+            return None
         return self.states.find(name) if isinstance(self.states, StateNames) else self.index.get(name)
 
     def state(self, name: str) -> int:
@@ -212,12 +218,16 @@ class MDP:
         given = np.array([Fraction(repr(float(p))) for p in self.transitions.data], dtype=object)
         return normalised_exactly(given, self.transitions.indptr)
 
+    @checked
     def with_labels(self, labels: Mapping[str, ArrayLike]) -> MDP:
         """Return the same model with other labels, given as masks over the states."""
         return replace(self, labels=checked_labels(labels, self.states))
 
+    @checked
     def restricted(self, kept: NDArray[np.bool_]) -> MDP:
         """Same model with some of its choices only, at least one in every state; `kept` is a mask ``(C,)``."""
+        if kept.dtype != bool or kept.shape != (self.n_choices,):
+            raise ArgumentError(f"kept is a mask over the {self.n_choices} choices, not {shown(kept)}")
         rows = np.flatnonzero(kept)
         owned = np.bincount(self.choice_state[rows], minlength=self.n_states)
         if not owned.all():
@@ -232,6 +242,7 @@ class MDP:
             counts=None if self.counts is None else self.counts[entries],
         )
 
+    @checked
     def absorbing(self, ends: NDArray[np.bool_]) -> MDP:
         """Same model, in which a run ends where it enters one of the states `ends`, a mask ``(S,)``.
 
@@ -239,6 +250,8 @@ class MDP:
         >>> mdp.absorbing(mdp.where("b")).actions
         ('go', '(final)')
         """
+        if ends.dtype != bool or ends.shape != (self.n_states,):
+            raise ArgumentError(f"ends is a mask over the {self.n_states} states, not {shown(ends)}")
         first = self.first_choice[:-1][ends]
         kept = ~ends[self.choice_state]
         kept[first] = True  # one choice each, to be the self-loop
@@ -280,6 +293,7 @@ class MDP:
             frozen(part)
 
     @classmethod
+    @checked
     def from_dict(
         cls,
         choices: Mapping[str, Mapping[str, Mapping[str, Probability] | str]],
@@ -294,6 +308,7 @@ class MDP:
         return cls.from_triplets(**triplets_of(choices, initial, labels or {}))
 
     @classmethod
+    @checked
     def from_triplets(
         cls,
         choice: ArrayLike | None,
@@ -318,12 +333,12 @@ class MDP:
         states without a choice made final. Without `states`, the names are made of the `valuations`, or are numbers.
         This is the one door through which every model comes in.
         """
+        first = column("first_choice", first_choice, np.int64)
         if states is None:
-            states = named_by(valuations or {}) or tuple(str(s) for s in range(len(np.asarray(first_choice)) - 1))
+            states = named_by(valuations or {}) or tuple(str(s) for s in range(len(first) - 1))
         if not isinstance(states, StateNames):
             states = tuple(states)
         table = actions if isinstance(actions, CodedActions) else coded(list(actions))
-        first = np.asarray(first_choice, np.int64)
         check_sizes(first, len(states), len(table.codes), initial)
         rest: dict[str, Any] = {
             "states": states,
@@ -333,9 +348,9 @@ class MDP:
             "definitions": MappingProxyType(dict(definitions or {})),
         }
         check_states(states)
-        rows = None if pointer is None else np.asarray(pointer, np.int64)
+        rows = None if pointer is None else column("pointer", pointer, np.int64)
         if rows is not None and exact is None and counts is None:
-            goal, chance = np.asarray(successor), np.asarray(probability, float)
+            goal, chance = np.asarray(successor), column("probability", probability, float)
             if in_order(first, rows, goal, chance, len(states)):
                 check_actions(first, states, table)
                 made = csr_array((frozen(chance), frozen(goal), frozen(rows)), shape=(len(rows) - 1, len(states)))
@@ -343,11 +358,11 @@ class MDP:
         if rows is not None:
             choice = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
         entries = Entries(
-            np.asarray(choice, np.int64),
-            np.asarray(successor, np.int64),
-            np.asarray(probability, float),
+            column("choice", choice, np.int64),
+            column("successor", successor, np.int64),
+            column("probability", probability, float),
             None if exact is None else np.array(list(exact), dtype=object),
-            None if counts is None else np.asarray(counts, np.int64),
+            None if counts is None else column("counts", counts, np.int64),
         )
         return cls(**checked_choices(first, states, table, entries)._asdict(), **rest)
 

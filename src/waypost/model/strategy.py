@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from waypost.arguments import checked
 from waypost.errors import StrategyError, unknown_name
-from waypost.model.checking import SUM_TOLERANCE, frozen
+from waypost.model.checking import SUM_TOLERANCE, column, frozen
 from waypost.model.mdp import MDP
 
 
@@ -64,9 +65,11 @@ class Strategy:
         return f"Strategy({kind}, memory={self.memory}, states={self.mdp.n_states})"
 
     @classmethod
+    @checked
     def memoryless(cls, mdp: MDP, probabilities: ArrayLike) -> Strategy:
         """Strategy that takes choice `c` with `probabilities[c]`, checked."""
-        return cls(mdp, (_checked(mdp, np.array(probabilities, float)),), np.zeros((1, mdp.n_states), np.int64))
+        mode = _checked(mdp, column("probabilities", probabilities, float))
+        return cls(mdp, (mode,), np.zeros((1, mdp.n_states), np.int64))
 
     @classmethod
     def deterministic_of(cls, mdp: MDP, choice: NDArray[np.int64]) -> Strategy:
@@ -74,6 +77,7 @@ class Strategy:
         return cls.memoryless(mdp, one_hot(mdp, choice))
 
     @classmethod
+    @checked
     def uniform(cls, mdp: MDP) -> Strategy:
         """Strategy that takes every choice of a state equally often."""
         return cls.memoryless(mdp, 1 / np.diff(mdp.first_choice)[mdp.choice_state])
@@ -86,6 +90,7 @@ class Strategy:
         return cls(mdp, modes, frozen(update), int(switch[mdp.initial]))
 
     @classmethod
+    @checked
     def mixed(cls, first: Strategy, second: Strategy, probability: float | Fraction) -> Strategy:
         """Strategy that tosses once, before the start, and then plays `second` with `probability`, or else `first`.
 
@@ -103,7 +108,8 @@ class Strategy:
         return cls(first.mdp, (*first.modes, *second.modes), frozen(update), first.start, toss)
 
     @classmethod
-    def from_dict(cls, mdp: MDP, given: Mapping[str, Any]) -> Strategy:
+    @checked
+    def from_dict(cls, mdp: MDP, given: Any) -> Strategy:
         """Read ``{"state": {"action": probability}}``, or one of the forms with memory that `to_dict` writes.
 
         A lone action name has probability 1. States with a single action may be left out, and so may states that the

@@ -7,14 +7,18 @@ of the runs that have it takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
+from waypost.arguments import Positive, checked
+from waypost.importance.answer import report
 from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.patterns.importance import PatternImportance, pattern_importance
 from waypost.patterns.letters import By
+from waypost.patterns.ranked import Ranked
 from waypost.patterns.runs import Runs
 from waypost.patterns.search import Candidate, Search, SearchProgress
 from waypost.patterns.tree import Pattern
@@ -41,34 +45,31 @@ class Telling:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class FoundPatterns:
-    """The most telling patterns, most telling first."""
+@dataclass(frozen=True, eq=False, repr=False)
+class FoundPatterns(Ranked[Telling]):
+    """The most telling patterns, most telling first: a sequence of `Telling`."""
 
-    mdp: MDP
-    target: str
-    reached: float  # probability of the target under the strategy
-    patterns: tuple[Telling, ...]
-    tried: int
+    tried: int  # segments that were looked at
 
-    def __len__(self) -> int:
-        return len(self.patterns)
+    def row(self, one: Telling) -> dict[str, Any]:
+        """One pattern by the names of its columns."""
+        told = {name: getattr(one, name) for name in ("kind", "importance", "contrast", "support", "information")}
+        return {"pattern": str(one.pattern), **told}
 
-    def __iter__(self) -> Iterator[Telling]:
-        return iter(self.patterns)
-
-    def __getitem__(self, k: int) -> Telling:
-        return self.patterns[k]
+    def summary(self, top: int = 5) -> str:
+        """The `top` most telling patterns in words, one line each."""
+        return str(report("patterns_summary")(self, top))
 
 
+@checked
 def find_patterns(
     mdp: MDP,
     *,
     target: Target,
     strategy: Strategy | None = None,
-    top: int = 20,
+    top: Positive = 20,
     by: By = "state",
-    effort: int = 20_000,
+    effort: Positive = 20_000,
     progress: SearchProgress | None = None,
     found: Callable[[Telling], None] | None = None,
 ) -> FoundPatterns:
@@ -80,6 +81,8 @@ def find_patterns(
         The model and the target.
     strategy
         Whose runs are looked at; the observed strategy for a model of a log. A best one by default.
+    top
+        How many to give.
     by
         As in `pattern_importance`.
     effort
@@ -87,6 +90,16 @@ def find_patterns(
     progress, found
         Called with the number of segments tried and to be tried; and with every segment that is among the most telling
         so far.
+
+    Returns
+    -------
+    FoundPatterns
+        A sequence of `Telling`, most telling first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If the strategy never reaches the target.
 
     Examples
     --------

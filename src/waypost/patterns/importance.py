@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.errors import ArgumentError, PatternError, UndefinedImportanceError
+from waypost.importance.answer import report
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
 from waypost.importance.question import Question, Scope, plain
@@ -93,6 +95,10 @@ class PatternImportance(SingleImportance):
     """Importance of a pattern for reaching a target; ``lower, upper = result`` unpacks it.
 
     ``matches`` says whether runs that reach the target match "always", "never", or "sometimes".
+
+    >>> from waypost.cases import loan
+    >>> pattern_importance(loan(), pattern="... Error ... Granted", target="Granted", scope="optimal").matches
+    'sometimes'
     """
 
     pattern: Pattern
@@ -114,7 +120,12 @@ class PatternImportance(SingleImportance):
             raise ArgumentError("this result was made without its model: it has no witnesses")
         return attaining(self.inquiry.question, self.bounds, self.inquiry.witness, side, value)
 
+    def summary(self) -> str:
+        """The answer in words."""
+        return str(report("pattern_summary")([self]))
 
+
+@checked
 def pattern_importance(
     mdp: MDP,
     *,
@@ -140,6 +151,18 @@ def pattern_importance(
     committed
         Whether strategies take the actions that the pattern names (``state/action``) at every visit of those states:
         the strategies that follow a path, in the paper's P4.
+
+    Returns
+    -------
+    PatternImportance
+        Both bounds, and whether runs match always, never or sometimes.
+
+    Raises
+    ------
+    PatternError
+        If the pattern cannot be read, or its automaton is too large.
+    WaypostError
+        Otherwise as `state_importance`.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import NameUnknownError, PatternError, WaypostError, unknown_name
+from waypost.errors import NameUnknownError, PatternError, unknown_name
 from waypost.model import FINAL, MDP, SILENT, Automaton, Letters
 from waypost.patterns.language import automaton_of
 from waypost.patterns.tree import Pattern, Step
@@ -37,8 +37,6 @@ def silent_states(mdp: MDP, by: By) -> Mask:
     >>> silent_states(MDP.from_dict(steps, initial="start"), "activity").any()
     np.False_
     """
-    if by not in ("state", "activity"):
-        raise WaypostError(f"runs are read by 'state' or by 'activity', not by {by!r}")
     if by == "state":
         return np.zeros(mdp.n_states, bool)
     if set(mdp.actions) <= {ENVIRONMENT, FINAL}:

@@ -10,19 +10,23 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from waypost.arguments import Positive, checked
 from waypost.errors import PathError, UndefinedImportanceError
 from waypost.importance import PathImportance, path_importance
+from waypost.importance.answer import report
 from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import By, activities, silent_states
+from waypost.patterns.ranked import Ranked
 from waypost.patterns.runs import Runs
 from waypost.patterns.tree import Pattern, Step, step
 
@@ -93,30 +97,48 @@ class Way:
         return path_importance(self.mdp, path=self.run[:-2], target=self.target, scope=scope, exact=exact)
 
 
-@dataclass(frozen=True, eq=False)
-class UsualWays:
-    """The most usual ways, the most usual first."""
+@dataclass(frozen=True, eq=False, repr=False)
+class UsualWays(Ranked[Way]):
+    """The most usual ways, the most usual first: a sequence of `Way`."""
 
-    mdp: MDP
-    target: str
-    reached: float  # probability of the target under the strategy
-    ways: tuple[Way, ...]
+    def row(self, one: Way) -> dict[str, Any]:
+        """One way by the names of its columns."""
+        return {"way": str(one), "share": one.share, "likely": one.likely}
 
-    def __len__(self) -> int:
-        return len(self.ways)
-
-    def __iter__(self) -> Iterator[Way]:
-        return iter(self.ways)
-
-    def __getitem__(self, k: int) -> Way:
-        return self.ways[k]
+    def summary(self, top: int = 5) -> str:
+        """The `top` most usual ways in words, one line each."""
+        return str(report("ways_summary")(self, top))
 
 
+@checked
 def usual_ways(
-    mdp: MDP, *, target: Target, strategy: Strategy | None = None, top: int = 10, by: By = "state"
+    mdp: MDP, *, target: Target, strategy: Strategy | None = None, top: Positive = 10, by: By = "state"
 ) -> UsualWays:
     """The `top` most usual ways to `target` under a strategy, or under a best one.
 
+    Parameters
+    ----------
+    mdp, target
+        As in `state_importance`.
+    strategy
+        Whose runs are looked at; a best one by default.
+    top
+        How many ways to give.
+    by
+        As in `pattern_importance`.
+
+    Returns
+    -------
+    UsualWays
+        A sequence of `Way`, the most usual first.
+
+    Raises
+    ------
+    UndefinedImportanceError
+        If the strategy never reaches the target.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> for way in usual_ways(loan(), target="Granted", top=3):
     ...     print(f"{way.share:.4f}  {way}")

@@ -12,10 +12,14 @@ from typing import Any
 _HOMES = {
     "as_markdown": "text",
     "as_text": "text",
+    "choices_summary": "decisions",
+    "decisions_summary": "decisions",
     "fields_of": "coordinates",
     "needs": "planning",
     "notebook_table": "notebook",
     "path_summary": "text",
+    "pattern_summary": "patterns",
+    "patterns_summary": "patterns",
     "plot_bars": "plot",
     "plot_graph": "plot",
     "plot_grid": "grid",
@@ -32,6 +36,7 @@ _HOMES = {
     "to_json": "jsonfile",
     "to_markdown": "files",
     "to_parquet": "files",
+    "ways_summary": "ways",
     "write_report": "files",
 }
 

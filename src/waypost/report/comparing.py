@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from waypost.arguments import checked
 from waypost.importance.results import Explanation
 from waypost.report.findings import MOST, Finding, Name
 from waypost.report.html import filled, part_of
@@ -19,6 +20,7 @@ from waypost.uncertainty.comparison import ActivityChange, Change, Comparison
 HEADINGS = ("cases with it", "change in points", "good cases", "bad cases", "success after")
 
 
+@checked
 def render_comparison(
     found: Comparison,
     names: tuple[str, str],

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.errors import ModelError, unknown_name
 from waypost.importance.results import Explanation
 from waypost.model import MDP
@@ -53,6 +54,7 @@ def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None)
     return found if 10 * len(found) >= 9 * mdp.n_states else None
 
 
+@checked
 def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[str, list[str]]:
     """Names of the states on each field of a grid, as groups for `waypost.explain`.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.text import Text
 
+from waypost.arguments import Positive, checked
 from waypost.importance.choices import ChoiceImportance
 from waypost.importance.deciding import Decision, Decisions
 from waypost.model import MDP
@@ -16,7 +18,7 @@ from waypost.model.effects import told_action
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.names import titles, told
 from waypost.report.table import fitted_table
-from waypost.report.wording import count, number, percent, printable, span
+from waypost.report.wording import count, number, percent, printable, share, span
 
 ACTIONS = 6  # rows of one decision: its best actions, and its worst
 
@@ -61,6 +63,32 @@ def print_decisions(
         console.print(Text(f"In {count(indifferent, f'{further}state')} with a choice all actions are worth the same."))
     for sentence in departures(found, called, top) if found.given else mistakes(found):
         console.print(Text(sentence))
+
+
+@checked
+def decisions_summary(found: Decisions, top: Positive = 5) -> str:
+    """Say where a strategy departs from the best, or which decisions of a best one have the most at stake."""
+    said = departures(found, "this strategy", top) if found.given else mistakes(found, top)
+    return "\n".join(said) or f"No decision matters for reaching {printable(found.target)}."
+
+
+@checked
+def choices_summary(found: ChoiceImportance, top: Positive = 5) -> str:
+    """Say how many of the successful runs take a choice, where a state has several, the most important ones first.
+
+    >>> from waypost import choice_importance
+    >>> from waypost.cases import loan
+    >>> print(choices_summary(choice_importance(loan(), target="Granted", scope="optimal"), top=1))
+    52.5 % to 100 % of the runs that reach 'Granted' take Apply in Consultation
+    """
+    several = {state for state, times in Counter(state for state, _ in found).items() if times > 1}
+    ranked = sorted((name for name in found if name[0] in several), key=lambda name: found[name], reverse=True)
+    titled = dict(zip(found.mdp.states, titles(found.mdp), strict=True))
+    reach = f"of the runs that reach {printable(found.target)} take"
+    return "\n".join(
+        f"{share(found[state, action])} {reach} {told(found.mdp, state, action)} in {printable(titled[state])}"
+        for state, action in ranked[:top]
+    )
 
 
 def mistakes(found: Decisions, top: int = 3) -> list[str]:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from waypost.arguments import Positive, checked
 from waypost.errors import FormatError, require
 from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
@@ -34,6 +35,7 @@ from waypost.report.wording import number
 EXCEL_ROWS = 1_048_575  # below the heading
 
 
+@checked
 def write_report(
     explanation: Explanation | Sequence[Explanation], path: str | Path, *, ending: str | None = None, **how: Any
 ) -> None:
@@ -53,11 +55,12 @@ def write_report(
     write_bytes(path, content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
 
 
+@checked
 def render_report(
     explanation: Explanation | Sequence[Explanation],
     ending: str,
     *,
-    top: int | None = None,
+    top: Positive | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
     picture: Picture = "auto",
     theme: Theme = "light",
@@ -114,7 +117,8 @@ def neutral(text: str) -> str:
     return f"'{text}" if re.match(r"\s*[=+\-@|%\t\r\n＝＋－＠]", text) else text
 
 
-def to_csv(explanation: Explanation, top: int | None = None) -> str:
+@checked
+def to_csv(explanation: Explanation, top: Positive | None = None) -> str:
     """Explanation as CSV: full precision, fractions in exact mode, formula-like names neutralised."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -124,7 +128,8 @@ def to_csv(explanation: Explanation, top: int | None = None) -> str:
     return out.getvalue()
 
 
-def to_markdown(explanation: Explanation, top: int | None = None) -> str:
+@checked
+def to_markdown(explanation: Explanation, top: Positive | None = None) -> str:
     """Explanation as Markdown: the words, then the table."""
     head = columns(explanation)
     lines = [as_markdown(summarise(explanation, top or 5)), "## Table", ""]
@@ -137,7 +142,8 @@ def to_markdown(explanation: Explanation, top: int | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_excel(explanation: Explanation, top: int | None = None) -> bytes:
+@checked
+def to_excel(explanation: Explanation, top: Positive | None = None) -> bytes:
     """Explanation as an Excel workbook; names are text, never formulas.
 
     Decisions, ways and segments have sheets of their own, where the explanation has them.
@@ -163,7 +169,8 @@ def to_excel(explanation: Explanation, top: int | None = None) -> bytes:
     return out.getvalue()
 
 
-def to_parquet(explanation: Explanation, top: int | None = None) -> bytes:
+@checked
+def to_parquet(explanation: Explanation, top: Positive | None = None) -> bytes:
     """Explanation as a Parquet table; exact numbers become text such as ``98/953``."""
     arrow = require("pyarrow", "table", "writing Parquet files")
     parquet = require("pyarrow.parquet", "table", "writing Parquet files")

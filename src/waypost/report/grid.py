@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.report.canvas import empty_figure
 from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
 from waypost.report.palette import Palette, Theme, matplotlib, palette
+from waypost.report.view import explained_scope
 from waypost.report.wording import SCOPE_TITLES, printable, span
 
 TEAL, RED, WHITE, GOLD = "#2a9d8f", "#c8102e", "#ffffff", "#f4c430"
@@ -23,6 +25,7 @@ FILLS = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a
 TILE = {"edgecolor": "#4a5057", "linewidth": 0.8}
 
 
+@checked
 def plot_grid(
     explanation: Explanation,
     *,
@@ -55,7 +58,7 @@ def plot_grid(
     >>> [axis.get_title() for axis in figure.axes]
     ['gridworld', "importance for 'goal' (any strategy)"]
     """
-    mdp, scope = explanation.mdp, scope or explanation.main_scope
+    mdp, scope = explanation.mdp, explained_scope(explanation, scope)
     places = needed_coordinates(mdp, coordinates)
     worth = _worth(explanation, places, scope)
     colours = palette(theme)

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from waypost.errors import ModelError
+from waypost.arguments import Positive, checked, shown
+from waypost.errors import ArgumentError, ModelError
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation
 from waypost.report import story as words
@@ -46,13 +47,14 @@ _SCRIPTS = (
 )
 
 
+@checked
 def render_html(
     explanations: Explanation | Sequence[Explanation],
     *,
     coordinates: Mapping[Any, tuple[int, int]] | None = None,
     cases: Mapping[str, Sequence[str]] | None = None,
     names: Sequence[str] | None = None,
-    top: int = 5,
+    top: Positive = 5,
 ) -> str:
     """Self-contained page for one explanation, or for several targets, or several strategies, of the same model.
 
@@ -88,6 +90,8 @@ def render_html(
     told = [each.log.by_state or each if each.log else each for each in several]
     data = page_data(told, coordinates, cases or {}, story)
     positions = {name: k for k, name in enumerate(data["states"])}
+    if names is not None and (isinstance(names, str) or len(names) != len(several)):
+        raise ArgumentError(f"names has one name for each of the {len(several)} explanations, not {shown(names)}")
     labels: Sequence[str | None] = names or [None] * len(several)
     for target, explanation, label in zip(data["targets"], several, labels, strict=True):
         target["insight"] = insight_data(explanation, positions, None if story is None else stop_places(story))

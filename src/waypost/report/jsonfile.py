@@ -8,6 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from waypost.arguments import checked
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Number, PathImportance
 from waypost.report.insight import tables
@@ -16,6 +17,7 @@ from waypost.report.records import COUNTED
 FORMAT = 1
 
 
+@checked
 def to_json(explanation: Explanation) -> str:
     """Explanation as a JSON document.
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from html import escape
 
+from waypost.arguments import checked
 from waypost.importance.results import Number, StateImportance
 from waypost.report.wording import number, span
 
 MOST_ROWS = 60
 
 
+@checked
 def notebook_table(meaning: str, columns: Mapping[str, StateImportance], order: Iterable[int]) -> str:
     """HTML table of bounds, one row per state and one column per scope, under a sentence that says what they are.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from waypost.errors import NameUnknownError, require
+from waypost.errors import ArgumentError, require
 
 Theme = Literal["light", "dark"]
 
@@ -51,5 +51,5 @@ def palette(theme: Theme) -> Palette:
     '#1b2026'
     """
     if theme not in _THEMES:
-        raise NameUnknownError(f"a theme is 'light' or 'dark', not {theme!r}")
+        raise ArgumentError(f"a theme is 'light' or 'dark', not {theme!r}")
     return _THEMES[theme]

@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.text import Text
 
+from waypost.arguments import Positive, checked
 from waypost.patterns import FoundPatterns, PatternImportance, Telling
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.table import fitted_table
@@ -21,29 +22,27 @@ _WHATEVER = {
 }
 
 
-def pattern_words(answers: Sequence[PatternImportance], console: Console) -> None:
+@checked
+def pattern_summary(answers: Sequence[PatternImportance]) -> str:
     """Say how important a pattern is, in one or several scopes.
 
     >>> from waypost import pattern_importance
     >>> from waypost.cases import loan
     >>> found = pattern_importance(loan(), pattern="... Error ... Granted", target="Granted", scope="optimal")
-    >>> pattern_words([found], Console(width=120))
+    >>> print(pattern_summary([found]))
     The pattern ... Error ... Granted for reaching 'Granted':
     Under a best strategy its importance is 0 to 0.05: 0 % to 5 % of the runs that reach 'Granted' match it.
     """
     first = answers[0]
     target = printable(first.target)
-    console.print(Text(f"The pattern {printable(str(first.pattern))} for reaching {target}:"))
-    for answer in answers:
-        bounds = answer.bounds
-        console.print(
-            Text(
-                f"{_UNDER[answer.scope]} its importance is {span(bounds, exactly)}: {share(bounds)} of the runs that "
-                f"reach {target} match it."
-            )
-        )
+    said = [
+        f"{_UNDER[answer.scope]} its importance is {span(answer.bounds, exactly)}: {share(answer.bounds)} of the runs "
+        f"that reach {target} match it."
+        for answer in answers
+    ]
     if first.matches in _WHATEVER:
-        console.print(Text(_WHATEVER[first.matches].format(target=target)))
+        said.append(_WHATEVER[first.matches].format(target=target))
+    return "\n".join([f"The pattern {printable(str(first.pattern))} for reaching {target}:", *said])
 
 
 def pattern_document(answers: Sequence[PatternImportance], target: Sequence[str]) -> dict[str, Any]:
@@ -65,6 +64,12 @@ def telling_line(telling: Telling) -> str:
     """
     others = "" if telling.contrast is None else f", {percent(telling.contrast)} of the others"
     return f"{printable(str(telling.pattern))}: {percent(telling.importance)} of the runs that succeed{others}"
+
+
+@checked
+def patterns_summary(found: FoundPatterns, top: Positive = 5) -> str:
+    """Say which segments tell most, one line each."""
+    return "\n".join(map(telling_line, found[:top])) or f"No segment tells anything about reaching {found.target}."
 
 
 def print_found(found: FoundPatterns, called: str, console: Console) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Literal
 
+from waypost.arguments import checked
 from waypost.importance.deciding import few_decisions
 from waypost.model import MDP
 from waypost.report.coordinates import coordinates_of, fields_of
@@ -24,6 +25,7 @@ LABELS = 60  # more shared labels than this are too many to be told one by one
 LABELLED_STATES = 2_000  # in a larger model labels are told by the bounds of their states
 
 
+@checked
 def needs(mdp: MDP, *endings: str, picture: Picture = "auto") -> dict[str, Any]:
     """Arguments that let `waypost.explain` give everything that files with these endings can say.
 

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from waypost.errors import NameUnknownError, require
+from waypost.arguments import Positive, checked, shown, told
+from waypost.errors import ArgumentError, require
 from waypost.importance.results import Explanation, Kind
 from waypost.model import MDP, Strategy
 from waypost.model.effects import told_choice
@@ -20,15 +21,21 @@ from waypost.report.canvas import empty_figure
 from waypost.report.layout import Direction, Layout, LayoutEngine, Point, place
 from waypost.report.names import addition, captions
 from waypost.report.palette import Palette, Theme, matplotlib, palette
-from waypost.report.view import Edge, important_part
+from waypost.report.view import Edge, explained_scope, important_part
 from waypost.report.wording import SCOPE_TITLES, number, printable
 
 Colour = Literal["lower", "upper", "width"]
+KINDS = ("svg", "png", "pdf")
 Curve = tuple[Point, ...]
 
 
+@checked
 def to_bytes(figure: Any, kind: str = "svg") -> bytes:
     """Figure as SVG, PNG or PDF; the same figure always gives the same SVG."""
+    if kind not in KINDS:
+        raise ArgumentError(f"kind is {told(Literal[KINDS])}, not {shown(kind)}")
+    if not hasattr(figure, "savefig"):
+        raise ArgumentError(f"figure is a matplotlib figure, as `plot_graph` gives it, not {shown(figure)}")
     settings, out = {"svg.hashsalt": "waypost", "svg.fonttype": "none"}, io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     with warnings.catch_warnings(), require("matplotlib", "plot", "drawing").rc_context(settings):
@@ -39,6 +46,7 @@ def to_bytes(figure: Any, kind: str = "svg") -> bytes:
     return out.getvalue()
 
 
+@checked
 def plot_graph(
     explanation: Explanation,
     *,
@@ -46,7 +54,7 @@ def plot_graph(
     colour: Colour = "upper",
     strategy: Strategy | None = None,
     run: Sequence[str] = (),
-    top: int = 40,
+    top: Positive = 40,
     theme: Theme = "light",
     direction: Direction = "wide",
     engine: LayoutEngine = "auto",
@@ -78,9 +86,7 @@ def plot_graph(
     >>> [axis.get_label() for axis in figure.axes]
     ['graph', '<colorbar>']
     """
-    scope = scope or explanation.main_scope
-    if scope not in explanation.scopes:
-        raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
+    scope = explained_scope(explanation, scope)
     view = important_part(explanation, top)
     edges, arrows = view.drawn
     called = captions(explanation.mdp)
@@ -221,7 +227,8 @@ def _middle(curve: Curve) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def plot_bars(explanation: Explanation, *, top: int = 20, theme: Theme = "light") -> Any:
+@checked
+def plot_bars(explanation: Explanation, *, top: Positive = 20, theme: Theme = "light") -> Any:
     """Intervals of the most important states, one row each, one mark per scope.
 
     >>> from waypost.cases import loan

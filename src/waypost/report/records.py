@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from waypost.arguments import Positive, checked
 from waypost.errors import require
 from waypost.importance.activities import ActivityScore
 from waypost.importance.reading import kind_of
@@ -34,7 +35,8 @@ def texts(explanation: Explanation) -> int:
     return 3 if explanation.log is None else 2
 
 
-def rows(explanation: Explanation, top: int | None = None) -> list[dict[str, Value]]:
+@checked
+def rows(explanation: Explanation, top: Positive | None = None) -> list[dict[str, Value]]:
     """One row per group told, then one per state, most important first; numbers stay numbers.
 
     >>> from waypost.cases import loan
@@ -84,7 +86,8 @@ def _activity(score: ActivityScore) -> tuple[Value, ...]:
     return (score.name, score.defines_outcome or "", *counted, *(x for bounds in score.bounds.values() for x in bounds))
 
 
-def to_frame(explanation: Explanation, top: int | None = None) -> Any:
+@checked
+def to_frame(explanation: Explanation, top: Positive | None = None) -> Any:
     """Explanation as a pandas DataFrame, indexed by state or activity, most important first.
 
     >>> from waypost.cases import loan

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from waypost.arguments import Positive, checked
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
 from waypost.report import story as told
@@ -25,7 +26,8 @@ WORD = 14  # characters up to which a word stays whole
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
 
-def print_table(explanation: Explanation, *, top: int, console: Console | None = None) -> None:
+@checked
+def print_table(explanation: Explanation, *, top: Positive, console: Console | None = None) -> None:
     """Print the most important states with their bounds."""
     console = Console() if console is None else console
     if explanation.log is not None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from waypost.arguments import Positive, checked
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
 from waypost.model.effects import told_path
@@ -54,7 +55,8 @@ class Summary:
         return as_markdown(self)
 
 
-def summarise(explanation: Explanation, top: int = 5) -> Summary:
+@checked
+def summarise(explanation: Explanation, top: Positive = 5) -> Summary:
     """Explanation in words, with at most `top` lines per section.
 
     A label that several states share has the bounds of passing any of them where the explanation has it among its
@@ -233,7 +235,8 @@ def _how_to_read(entries: Sequence[_Entry], target: str, *, grouped: bool) -> tu
     return tuple(sentences)
 
 
-def as_text(summary: Summary, width: int = 44) -> str:
+@checked
+def as_text(summary: Summary, width: Positive = 44) -> str:
     """Summary as plain text."""
     lines = [summary.title, "", summary.lead]
     for section in summary.sections:
@@ -263,6 +266,7 @@ def _named(item: Item) -> str:
     return f"{item.name} ({item.note})" if item.note else item.name
 
 
+@checked
 def as_markdown(summary: Summary) -> str:
     """Summary as Markdown, names kept as text."""
     lines = [f"# {escape_markdown(summary.title)}", "", escape_markdown(summary.lead)]
@@ -289,6 +293,7 @@ def escape_markdown(text: str) -> str:
     return "".join("\\" + c if c in "\\`*_{}[]#|!~$@" else c for c in text)
 
 
+@checked
 def path_summary(result: PathImportance, as_run: str | None = None) -> str:
     """Say in words how important a path is; `as_run` says what the given strategy is.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from waypost.errors import NameUnknownError
 from waypost.importance.results import Explanation
 from waypost.model import MDP
 from waypost.report.names import captions
@@ -52,6 +53,14 @@ class View:
         node = {state: k for k, state in enumerate(self.states)}
         edges = [edge for edge in self.edges if edge.source != edge.target]
         return edges, [(node[edge.source], node[edge.target]) for edge in edges]
+
+
+def explained_scope(explanation: Explanation, scope: str | None) -> str:
+    """Scope that a picture shows: the one asked for, if it was explained, and the main one by default."""
+    scope = explanation.main_scope if scope is None else scope
+    if scope not in explanation.scopes:
+        raise NameUnknownError(f"scope {scope!r} was not explained; there is {', '.join(explanation.scopes)}")
+    return scope
 
 
 def important_part(explanation: Explanation, limit: int = SHOWN) -> View:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from waypost.arguments import Natural, checked
 from waypost.errors import unknown_name
 from waypost.importance import Bounds, Explanation, StateImportance
 from waypost.importance.activities import ActivityScore, ModelFit, Story
@@ -36,6 +37,7 @@ FEW_CASES = 30  # fewer are told of
 OBSERVED, CONTRAST = "observed", "contrast"
 
 
+@checked
 def explain_log(
     source: Any,
     *,
@@ -43,14 +45,14 @@ def explain_log(
     actors: Actors | None = None,
     eps: float | str | None = None,
     scope: Scope | Iterable[Scope] = ("all", "optimal"),
-    min_seen: int | None = None,
+    min_seen: Natural | None = None,
     activities: Iterable[str] | None = None,
     by_state: bool = False,
     choices: bool = False,
     without: str | Iterable[str] = (),
     learned: Learned | None = None,
-    resamples: int = 0,
-    seed: int = 1,
+    resamples: Natural = 0,
+    seed: Natural = 1,
     progress: MergingProgress | None = None,
 ) -> Explanation:
     """Explanation of a log, activity by activity: what good cases have that bad ones lack.
@@ -61,35 +63,33 @@ def explain_log(
         A log, whatever `read_log` takes (a file, a DataFrame), or a log that `prepare` made ready.
     positive
         Event that good cases have; not needed where the outcome is set already.
-    actors
-        Who performs which event; without it nobody chooses.
-    eps
-        How much to merge; by default as much as is good for the fit.
+    actors, eps
+        Who performs which event (by default nobody chooses); how much to merge (as much as is good for the fit).
     scope
         Strategies to bound importance over, where somebody chooses.
     min_seen
         How often a choice must have been seen to be advised; by default 5 times, or by one case in a thousand.
     activities
         Activities to tell of; all by default.
-    by_state
-        Whether ``result.log.by_state`` has the explanation by state, too, where somebody chooses or the model is small.
-    choices
-        Whether the explanation carries the importance of every choice of the model, in each scope.
+    by_state, choices
+        Whether to add the explanation by state, ``result.log.by_state``; the importance of every choice of the model.
     without
-        Activities, or whatever `waypost.without` takes, that are forbidden in the model: bounds, and success at best
-        and at worst, are those without them. What was counted stays.
-    learned
-        The model, where it was learned already.
+        Activities, or whatever `waypost.without` takes, to forbid in the model; what was counted stays.
+    learned, progress
+        The model, where it was learned already; a function that is told how far learning is.
     resamples, seed
         How often to draw the cases again, for 95 % intervals of shares and bounds.
-    progress
-        Told how far learning is.
 
     Returns
     -------
     Explanation
         A mapping from activities to bounds by scope ("observed": of the good runs; "contrast": of the bad ones; then
         the scopes asked for), with the whole story in ``log``.
+
+    Raises
+    ------
+    WaypostError
+        If the log has no outcome or nothing to learn from, or an activity is not in it.
 
     Examples
     --------
@@ -106,8 +106,13 @@ def explain_log(
     chosen = Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
     scores, doubts = _scores(known, chosen, wanted, resamples, seed)
     story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
+    return _explained(known, chosen, story, choices=choices)
+
+
+def _explained(known: Known, chosen: Chosen, story: Story, *, choices: bool) -> Explanation:
+    """Explanation by activity, with what follows from it."""
     told = by_activity(story, chosen.reachability, known)
-    scored = chosen.choices() if choices and not gone else {}
+    scored = chosen.choices() if choices and not known.gone else {}
     return replace(told, insight=log_insight(story.process_map, story.activities, chosen.as_observed, scored))
 
 
@@ -170,7 +175,7 @@ def _scores(
             resamples=resamples,
             seed=seed,
             eps=known.learned.eps,
-            scopes=cast("Any", scopes),
+            scope=cast("Any", scopes),
             match="label",
             min_seen=chosen.min_seen,
         )

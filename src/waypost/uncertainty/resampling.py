@@ -16,7 +16,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import LogError, NameUnknownError, UndefinedImportanceError, WaypostError, require
+from waypost.arguments import Natural, Positive, checked
+from waypost.errors import ArgumentError, LogError, NameUnknownError, UndefinedImportanceError, require
 from waypost.importance import Bounds, Explanation, group_importance, state_importance
 from waypost.importance.results import Intervals
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
@@ -85,55 +86,93 @@ class Resampled:
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="state"))
 
 
+@checked
 def bootstrap(
     traces: Sequence[Trace],
     *,
     target: Target,
-    resamples: int,
-    seed: int,
+    resamples: Positive,
+    seed: Natural,
     eps: float | str = EPS,
-    scopes: Sequence[ScopeName] = ("all", "optimal"),
+    scope: ScopeName | Sequence[ScopeName] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
-    min_seen: int = 1,
-    workers: int | None = None,
+    min_seen: Natural = 1,
+    workers: Positive | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Resampled]:
     """Confidence intervals for the bounds of importance, by scope.
 
-    The same seed gives the same intervals, with any number of `workers` (processes; one per processor by default).
-    `progress` is called with the number of resamples done. Strategies may use only choices seen `min_seen` times.
+    Parameters
+    ----------
+    traces
+        Input/output traces, as `waypost.learn.prepare` makes them of a log.
+    target
+        As in `state_importance`.
+    resamples, seed
+        How often to draw the cases again, at least twice; the same seed gives the same intervals.
+    eps
+        How much to merge, as in `learn_mdp`.
+    scope
+        One scope or several: "all", "optimal".
+    match
+        Whether a state is found again by its "history", or all states of a "label" are taken together.
+    level
+        Share of the resamples inside an interval.
+    min_seen
+        How often a choice must have been seen for strategies to use it.
+    workers, progress
+        Number of processes, one per processor by default; called with the number of resamples done.
 
+    Returns
+    -------
+    dict
+        A `Resampled` for each scope.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than 2 resamples, or `level` is not between 0 and 1.
+    LogError
+        If no resample reaches the target.
+
+    Examples
+    --------
     >>> from waypost.learn import prepare
     >>> from waypost.logs import EVERY_EVENT_A_CHOICE, EventLog
     >>> log = EventLog.from_sequences([["ask", "help", "pay"]] * 20 + [["ask", "pay"]] * 20 + [["ask", "go"]] * 9)
     >>> traces = prepare(log, actors=EVERY_EVENT_A_CHOICE).traces
-    >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scopes=["all"], workers=1)
+    >>> found = bootstrap(traces, target="pay", resamples=20, seed=1, match="label", scope="all", workers=1)
     >>> found["all"].to_frame().loc["help"].tolist()
     [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]
     """
-    if match not in ("history", "label"):
-        raise WaypostError(f"states are matched by 'history' or 'label', not {match!r}")
     if resamples < 2 or not 0 < level < 1:
-        raise WaypostError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
+        raise ArgumentError("a bootstrap needs at least 2 resamples, and a level between 0 and 1")
+    scopes = (scope,) if isinstance(scope, str) else tuple(scope)
+    asked = target if isinstance(target, str) else tuple(target)
+    ask = partial(_bounds, target=asked, scopes=scopes, min_seen=min_seen)
+    names, measured, drawn = _measured(traces, ask, eps, match, partial(_drawn, resamples, seed, workers, progress))
+    return {
+        each: _intervals(names, each, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
+        for k, each in enumerate(scopes)
+    }
+
+
+def _measured(
+    traces: Sequence[Trace], ask: Any, eps: float | str, match: Match, draw: Any
+) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """Names of the states or labels, their bounds (scopes, n, 2) in the model of all cases, and in every resample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)  # who resamples has understood
         learned = learn_fitting(traces, eps=eps)  # what is good for all cases is good for each resample
-    whole, eps = learned.mdp, learned.eps
-    histories = access_histories(whole) if match == "history" else list(whole.labels)
-    asked = target if isinstance(target, str) else tuple(target)
-    ask = partial(_bounds, target=asked, scopes=tuple(scopes), wanted=histories, min_seen=min_seen)
+    whole = learned.mdp
+    ask = partial(ask, wanted=access_histories(whole) if match == "history" else list(whole.labels))
     measured = ask(whole)
-    job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), eps, seed, ask)
-    found = [result for result in _drawn(job, resamples, workers, progress) if result is not None]
+    job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), learned.eps)
+    found = [result for result in draw(job, ask) if result is not None]
     if not found:
-        raise LogError(f"no resample reaches {asked!r}; there are too few cases that do")
-    names = tuple(whole.states if match == "history" else whole.labels)
-    drawn = np.stack(found)  # (resamples, scopes, n, 2)
-    return {
-        scope: _intervals(names, scope, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
-        for k, scope in enumerate(scopes)
-    }
+        raise LogError("no resample reaches the target; there are too few cases that do")
+    return tuple(whole.states if match == "history" else whole.labels), measured, np.stack(found)
 
 
 def with_resampled(explanation: Explanation, resampled: Mapping[str, Resampled]) -> Explanation:
@@ -223,8 +262,11 @@ def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> N
     return bounds
 
 
-def _drawn(job: Any, resamples: int, workers: int | None, progress: Callable[[int], None] | None) -> list[Any]:
+def _drawn(
+    resamples: int, seed: int, workers: int | None, progress: Callable[[int], None] | None, job: Any, ask: Any
+) -> list[Any]:
     """Bounds of every resample, wherever they are computed."""
+    job = partial(job, seed, ask)
     try:
         with working(**(vars(place()) | ({} if workers is None else {"workers": workers}))):
             answers = spread_out(__name__, "_answering", job, range(resamples), told=progress)
