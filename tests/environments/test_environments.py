@@ -292,7 +292,7 @@ def test_blackjack_is_won_by_sticking_and_lost_by_going_bust():
     bust = mdp.where("sum>21")
     assert not (bust & mdp.where("goal")).any()
     assert (mdp.labels["terminal"] >= bust).all()
-    stick = mdp.choice(mdp.initial, "0")
+    stick = mdp.choice(mdp.initial, "stick")
     assert mdp.labels["terminal"][mdp.successors(choice=stick)].all()
     best = reachability(mdp, target="goal", optimum="max")[mdp.initial]
     assert best == pytest.approx(best_hand(dealer, player, memory={}), abs=0.08)

@@ -2,13 +2,14 @@
 
 from waypost.agents.abstraction import Abstraction, Fit, abstract_agent
 from waypost.agents.cells import Cells
-from waypost.agents.explaining import AgentExplanation, Difference, Fate, explain_agent
+from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
 from waypost.agents.networks import hidden_layer
 
 __all__ = [
     "Abstraction",
     "AgentExplanation",
     "Cells",
+    "Departure",
     "Difference",
     "Fate",
     "Fit",

@@ -2,7 +2,7 @@
 
 Observations with one name are one state, and the steps of the agent between them are counted: a chain of a few states
 stands for the agent in its world. A limit on the length of episodes is no step of the world: where episodes ended by
-one, the chain gets a clock (`waypost.model.steps.within`), and being there in time is an outcome.
+one, the chain gets a clock (`waypost.model.steps.in_time`), and being there in time is an outcome.
 
 Whether the chain may stand for the agent is measured, not believed. Episodes are split in three: the first part is
 counted, the second says where to refine, the third is the check. For every step ``t`` and outcome ``o`` the chain
@@ -31,7 +31,7 @@ from waypost.errors import ArgumentError, FormatError
 from waypost.importance import Question
 from waypost.learn import observed_strategy
 from waypost.model import MDP, Strategy, induced_chain
-from waypost.model.steps import STEP, within
+from waypost.model.steps import STEP, in_time
 
 START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
@@ -256,19 +256,13 @@ class _Work:
         """The same with a clock, and an outcome for who is still there at the limit; as it is without a limit."""
         if self.limited is None:
             return strategy
-        mdp = strategy.mdp
-        counted = within(mdp, self.longest + 1)
-        places = [mdp.state(name.rpartition(f", {STEP}=")[0]) for name in counted.states]
+        clocked = in_time(strategy, self.longest + 1)
+        counted = clocked.mdp
         ended = np.logical_or.reduce([~counted.is_final, *counted.labels.values()])
         nowhere = np.zeros(counted.n_states, bool)
         there = ~ended | counted.labels.get(self.limited, nowhere)  # the time is up, and no outcome came before
-        counted = counted.with_labels({**counted.labels, self.limited: there})
-        taken = np.ones(counted.n_choices)
-        for s, place in enumerate(places):
-            if counted.first_choice[s + 1] - counted.first_choice[s] > 1:
-                own = mdp.choices(place)
-                taken[counted.first_choice[s] : counted.first_choice[s + 1]] = strategy.modes[0][own.start : own.stop]
-        return Strategy.memoryless(counted, taken)
+        named = counted.with_labels({**counted.labels, self.limited: there})
+        return Strategy.memoryless(named, clocked.modes[0])
 
     def cut(self, now: _Chain, room: int) -> Cells:
         """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most."""

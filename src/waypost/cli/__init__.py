@@ -28,6 +28,7 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "patterns": ("waypost.cli.patterns", "The segments of runs that tell most about success."),
     "paths": ("waypost.cli.paths", "The usual ways to a target."),
     "decisions": ("waypost.cli.decisions", "What each decision is worth, and what the wrong one costs."),
+    "agent": ("waypost.cli.agent", "An agent beside the best: where it loses the goal, and what that costs."),
     "check": ("waypost.cli.check", "What is in a model: sizes, labels, properties, problems."),
     "convert": ("waypost.cli.convert", "A model in another format, or under a strategy."),
     "verify": ("waypost.cli.verify", "What a strategy attains, checked by Storm."),

@@ -16,11 +16,11 @@ from waypost.cli.source import (
     find_prepared,
     learned,
     load,
-    load_strategy,
     model_constants,
     parse_constants,
     scopes_of,
     taken_options,
+    taken_steps,
     tell,
 )
 from waypost.cli.stories import show_segments, tells_story, told_story
@@ -28,8 +28,6 @@ from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, with_groups, without
-from waypost.model import MDP
-from waypost.model.steps import within
 from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
@@ -45,10 +43,19 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.target_option()
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @given.asking_options
-@click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@click.option(
+    "--strategy",
+    type=click.Path(),
+    help="Also explain this strategy: JSON, state -> action -> probability, or a table.",
+)
 @witness_options
 @given.what_if_options
-@click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Reach the target in at most N steps; of a model, --within N is the same.",
+)
 @given.reading_options()
 @given.property_options
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
@@ -60,9 +67,10 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 def command(**options: Any) -> None:
     """Explain what matters in MODEL for reaching a target.
 
-    MODEL is a model file, an event log, or the name of a case study; without it the loan example is explained. The
-    importance of a state is the probability of passing it among the runs that reach the target; over all strategies it
-    is an interval. A log is told by its activities: what good cases have that bad ones lack.
+    MODEL is a model file, an event log, the name of a case study, or an environment of Gymnasium such as gym:Taxi-v4;
+    without it the loan example is explained. The importance of a state is the probability of passing it among the runs
+    that reach the target; over all strategies it is an interval. A log is told by its activities: what good cases have
+    that bad ones lack.
 
     Example: waypost explain gridworld --target goal --html world.html
     """
@@ -79,6 +87,7 @@ def _explain(options: dict[str, Any]) -> None:
         raise WaypostError("--bootstrap learns models anew, in which nothing is forbidden; leave out --without")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
+    steps = taken_steps(options["model"], learning) if options["steps"] is None else options["steps"]
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
@@ -89,14 +98,12 @@ def _explain(options: dict[str, Any]) -> None:
         return
     reading = {name: options[name] for name in ("constants", "exact")}
     loaded = learned(prepared) if prepared else _loaded(options, reading)
-    tell(loaded.notes, quiet=learning["quiet"])
+    tell(loaded.notes_for(steps), quiet=learning["quiet"])
     if options["without"]:
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
-    if options["steps"] is not None:
-        if options["strategy"]:
-            raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
+    if steps is not None:
         goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
-        loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
+        loaded = loaded.within(goals, steps)
     if options["witness"]:
         write_witness(loaded, options)
         return
@@ -141,15 +148,6 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
 
 
-def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:
-    """Model that counts its steps and ends after so many; the targets are labels there."""
-    counted = within(mdp.with_labels({**mdp.labels, **{goal: mdp.where(goal) for goal in goals}}), steps)
-    for goal in goals:
-        if not counted.labels[goal].any():
-            raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
-    return counted
-
-
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
     """Every file asked for and the ending that says its format, refused here before any work is done."""
     files = [(path, ending_of(path)) for path in options["files"]]
@@ -166,7 +164,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
-        scopes.append(load_strategy(options["strategy"], loaded.mdp))
+        scopes.append(loaded.strategy(options["strategy"]))
     states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
     asked = loaded.mdp.n_states if states is None else len(states)
     parts = len(scopes) + 1  # and the absolute importance

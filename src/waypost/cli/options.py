@@ -78,7 +78,11 @@ def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
 
 
 constants_option = click.option(
-    "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
+    "--const",
+    "constants",
+    multiple=True,
+    metavar="N=3",
+    help="Value of an open PRISM or JANI constant, or an option of an environment.",
 )
 
 
@@ -106,7 +110,9 @@ outcome_options = together(
     click.option("--positive", multiple=True, metavar="EVENT", help="Cases with this event are good."),
     click.option("--negative", multiple=True, metavar="EVENT", help="Cases with this event are bad; the later counts."),
     click.option("--attribute", metavar="COLUMN", help="--positive is a value of this column, not an event."),
-    click.option("--within", metavar="TIME", help="--positive counts only within this time: '60 days'."),
+    click.option(
+        "--within", metavar="TIME", help="--positive counts only within this time: '60 days'; of a model: steps, 20."
+    ),
 )
 
 log_options = together(

@@ -16,6 +16,7 @@ _HOMES = {
     "needs": "planning",
     "notebook_table": "notebook",
     "path_summary": "text",
+    "plot_agent": "agentmap",
     "plot_bars": "plot",
     "plot_graph": "plot",
     "plot_grid": "grid",
