@@ -12,7 +12,7 @@ predicts ``P(o within t steps)``; the error is the greatest distance from the sh
 
 and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
 Kiefer, Wolfowitz and Massart, 95 %). Where it does not, the cells whose later success the chain gets most wrong are
-cut in two.
+cut in two, along what tells that success.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
+from waypost.agents.telling import Contrast, contrasts, summary
 from waypost.environments.playing import POSITIVE, Episode, Recording, Trace, count_mdp, rewarded
 from waypost.errors import ArgumentError, FormatError
 from waypost.importance import Question
@@ -48,9 +49,14 @@ class Fit:
     observed: Mapping[str, NDArray[np.float64]]  # the share of the episodes
 
     @property
+    def gaps(self) -> dict[str, NDArray[np.float64]]:
+        """By outcome (T + 1,): prediction minus what was observed, step by step."""
+        return {o: self.predicted[o] - self.observed[o] for o in self.observed}
+
+    @property
     def error(self) -> float:
         """Greatest distance of a prediction from what was observed."""
-        return max(float(np.abs(self.predicted[o] - self.observed[o]).max()) for o in self.observed)
+        return max(float(np.abs(gap).max()) for gap in self.gaps.values())
 
     @property
     def chance(self) -> float:
@@ -107,6 +113,14 @@ class Abstraction:
         model = self.counted
         visits = np.bincount(model.transitions.indices, weights=np.asarray(model.counts), minlength=model.n_states)
         return {name: int(n) for name, n in zip(model.states, visits, strict=True)}
+
+    def contrasts(self, wanted: str = POSITIVE) -> tuple[Contrast, ...]:
+        """Shares of the good and of the bad runs that pass each cell, the most telling cell first."""
+        return contrasts(self, wanted)
+
+    def summary(self, wanted: str = POSITIVE, *, names: Sequence[str] | None = None, top: int = 4) -> str:
+        """The chain in words: its error, and the cells that tell success from failure; `names` as in `describe`."""
+        return summary(self, wanted, names, top)
 
     def describe(self, names: Sequence[str]) -> dict[str, str]:
         """What is seen in each cell: the middle half of every number of an observation, by its name.
@@ -265,29 +279,35 @@ class _Work:
         return Strategy.memoryless(named, clocked.modes[0])
 
     def cut(self, now: _Chain, room: int) -> Cells:
-        """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most."""
-        wanted = self._wanted()
+        """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most.
+
+        Where they are wrong is asked of the guiding episodes; along what a cell is cut, of the counted ones.
+        """
         strategy = self.clocked(now.strategy)
-        mdp = strategy.mdp
-        value = Question.of(mdp, target=wanted, scope=strategy).reach.max.values
+        value = Question.of(strategy.mdp, target=self._wanted(), scope=strategy).reach.max.values
+        missed = [self._missed(k, now.names[k], strategy.mdp, value) for k in range(len(self.played))]
         wrong: dict[tuple[str, int], float] = {}
         for k in self.guiding:
-            succeeded = float(self.outcome[k] == wanted)
-            for t, cell in enumerate(now.names[k]):
-                state = cell if self.limited is None else f"{cell}, {STEP}={t + 1}"
-                at = mdp.index.get(state)
+            for t, (cell, off) in enumerate(zip(now.names[k], missed[k].tolist(), strict=True)):
                 stage = 0 if self.limited is None else t * STAGES // self.longest
-                off = succeeded - (0.0 if at is None else float(value[at]))
                 wrong[cell, stage] = wrong.get((cell, stage), 0.0) + off
         by_cell: dict[str, float] = {}
         for (cell, _), off in wrong.items():
             by_cell[cell] = by_cell.get(cell, 0.0) + abs(off)
         rows = np.concatenate([self.vectors[k] for k in self.counted])
+        off = np.concatenate([missed[k] for k in self.counted])
         names = np.array([name for k in self.counted for name in now.names[k]])
         cells = now.cells
         for cell in sorted(by_cell, key=lambda name: -by_cell[name])[: min(1 + now.size // 3, room)]:
-            cells = cells.refined(cell, rows[names == cell], self.seed)
+            cells = cells.refined(cell, rows[names == cell], off[names == cell], self.seed)
         return cells
+
+    def _missed(self, k: int, cells: list[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Success of an episode minus what the chain expected of it, before each action."""
+        states = cells if self.limited is None else [f"{cell}, {STEP}={t + 1}" for t, cell in enumerate(cells)]
+        at = [mdp.index.get(state) for state in states]
+        expected = np.array([0.0 if s is None else float(value[s]) for s in at])
+        return float(self.outcome[k] == self._wanted()) - expected
 
     def _wanted(self) -> str:
         """Outcome whose probability guides the refinement: success, or else the most frequent one."""
