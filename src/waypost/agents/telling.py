@@ -64,7 +64,7 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
     lines = [
         f"{cells} cells stand for the agent, counted from its episodes.",
         f"Of {fit.episodes} episodes held out, {observed:.1%} end {wanted}; the chain says {predicted:.1%}.",
-        f"At no step is it further off than {worst:.3f} (step {step}); chance may do {fit.chance:.3f}. "
+        f"At no step is it further off than {worst:.3f} (step {step}); chance may do {fit.chance:.3f}.",
         f"That is {verdict}.",
     ]
     told = contrasts(found, wanted)

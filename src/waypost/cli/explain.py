@@ -26,14 +26,19 @@ from waypost.cli.source import (
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
+from waypost.environments.named import names_environment
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, with_groups, without
+from waypost.importance.variables import by_variable
+from waypost.model import MDP
+from waypost.model.steps import STEP
 from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 from waypost.uncertainty import with_resampled
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
+FIRST = 5  # values of an environment's variables that come before its states
 MANY = 10_000  # states: of more, `--top` stops once it has those it is to show
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
@@ -81,6 +86,7 @@ def command(**options: Any) -> None:
 def _explain(options: dict[str, Any]) -> None:
     files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
+    options["files_drawn"] = bool(endings)
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     if options["bootstrap"] and options["without"]:
@@ -166,6 +172,8 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     if options["strategy"] is not None:
         scopes.append(loaded.strategy(options["strategy"]))
     states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    if options["by"] == "variable" and states is None and not options["files_drawn"]:
+        states = ()
     asked = loaded.mdp.n_states if states is None else len(states)
     parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
@@ -180,7 +188,20 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             progress=progress,
             **options["needs"],
         )
-        return with_groups(found, groups)
+        return with_groups(found, {**_predicates(loaded.mdp, target, options), **groups})
+
+
+def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, str]:
+    """Values of variables, and conjunctions, that come before the states: some of an environment's, more if asked."""
+    by = options["by"]
+    some = by == "auto" and names_environment(options["model"]) and mdp.variables and not options["states"]
+    if by != "variable" and not some:
+        return {}
+    variables = [name for name in mdp.variables if name != STEP]
+    scope: Any = "optimal" if options["scope"] == "optimal" else "all"
+    told = by_variable(mdp, target=target, scope=scope, variables=variables)
+    most = (options["top"] or 20) if by == "variable" else FIRST
+    return {text: text for text in list(told)[:most]}
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:

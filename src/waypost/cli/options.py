@@ -144,9 +144,10 @@ what_if_options = together(
 story_options = together(
     one_of(
         "--by",
-        words="auto activity state",
+        words="auto activity state variable",
         default="auto",
-        text="What a log is told by: its activities, or the states of the model learned from it.",
+        text="What is told: of a log its activities, or the states of the model learned from it; of states with "
+        "variables, their values and short conjunctions.",
     ),
     click.option(
         "--min-seen",
