@@ -32,7 +32,7 @@ def random_model(seed: int) -> MDP:
 
 
 def every_bound(mdp: MDP, place: str, step: int) -> tuple[float, float]:
-    """Least and greatest share of the runs to t in time that are in `place` after `step` steps, by trying everything."""
+    """Least and greatest share of the runs to t in time that are in `place` after `step` steps, trying all."""
     matrix = mdp.transitions.toarray()
     histories = [h for n in range(STEPS) for h in itertools.product("abc", repeat=n)]
     ways = []  # every way to t in time: the histories on it with their successors, and whether it passes the place
