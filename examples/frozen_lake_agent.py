@@ -1,20 +1,27 @@
-"""Where does *this* agent lose the goal? A small DQN learns FrozenLake and is explained in the lake it learned.
+"""Where do *these* agents lose the goal? PPO and DQN learn FrozenLake and are explained in the lake they learned.
 
-Run: python examples/frozen_lake_agent.py   (needs: pip install 'waypost[gym,agents]')
+Run: python examples/frozen_lake_agent.py   (needs: pip install 'waypost[gym,agents,plot]'; takes half a minute)
 """
 
 from __future__ import annotations
 
 import gymnasium
 import torch
-from stable_baselines3 import DQN
+from stable_baselines3 import DQN, PPO
 
 import waypost
 
+SMALL = {"policy_kwargs": {"net_arch": [32]}, "seed": 1, "device": "cpu"}
 
-def trained(env: gymnasium.Env, *, steps: int = 4000, seed: int = 1) -> DQN:
+
+def trained_ppo(env: gymnasium.Env, *, steps: int = 8192) -> PPO:
+    """PPO after some seconds of training."""
+    agent = PPO("MlpPolicy", env, n_steps=512, batch_size=64, learning_rate=2e-3, ent_coef=0.01, **SMALL)
+    return agent.learn(steps)
+
+
+def trained_dqn(env: gymnasium.Env, *, steps: int = 4000) -> DQN:
     """DQN after some seconds of training."""
-    torch.set_num_threads(1)  # the network is too small for more
     agent = DQN(
         "MlpPolicy",
         env,
@@ -23,23 +30,23 @@ def trained(env: gymnasium.Env, *, steps: int = 4000, seed: int = 1) -> DQN:
         buffer_size=10_000,
         exploration_fraction=0.7,
         target_update_interval=200,
-        policy_kwargs={"net_arch": [32]},
-        seed=seed,
-        device="cpu",
+        **SMALL,
     )
     return agent.learn(steps)
 
 
 def main() -> None:
-    """Train in a lake, read the strategy off the agent, and explain it in the same lake."""
+    """Train both in one lake, read their strategies, and put them side by side, with and without the time limit."""
+    torch.set_num_threads(1)  # the networks are too small for more
     env = gymnasium.make("FrozenLake-v1", is_slippery=True)
     mdp = waypost.read_mdp(env)
-    found = waypost.explain_agent(mdp, trained(env), target="goal")
-    print(found.summary())
-    if found.importance is not None:
-        print("Fields by their importance to the agent:")
-        for state in sorted(found.importance, key=lambda name: -found.importance[name].lower)[:8]:
-            print(f"{found.importance[state].lower:.3f}  {state}")
+    ppo, dqn = trained_ppo(env), trained_dqn(env)
+    print(waypost.explain_agent(mdp, ppo, target="goal", against=dqn).summary(top=3))
+    print()
+    found = waypost.explain_agent(mdp, ppo, target="goal", against=dqn, within=100)
+    print(found.summary(top=3))
+    found.plot().savefig("frozen-lake-agents.png")
+    print("The map of both is in frozen-lake-agents.png.")
 
 
 if __name__ == "__main__":

@@ -101,10 +101,27 @@ def test_too_few_episodes_and_ambiguous_limits_say_so():
         abstract_agent(played(40, max_steps=1), outcome=lambda _: next(turns))
 
 
+def test_the_chain_is_told_with_its_error():
+    """Law: shares of good and bad runs through a cell are those of the corridor; the error stands beside them."""
+    found = abstract_agent(played(), features=lambda seen: f"at={int(seen[0])}, coin={int(seen[1] > 1)}", most=1)
+    good = 0.5 * 0.9 + 0.5 * 0.6 * 0.2
+    lucky = next(one for one in found.contrasts() if one.cell == "at=0, coin=1")
+    assert lucky.good == pytest.approx(0.45 / good, abs=0.08)
+    assert lucky.bad == pytest.approx(0.05 / (1 - good), abs=0.08)
+    assert lucky.visits == found.support["at=0, coin=1"]
+    words = found.summary(names=["place", "height"])
+    assert f"At no step is it further off than {found.fit.error:.3f}" in words
+    assert "may stand for the agent" in words
+    blind = abstract_agent(played(), features=lambda seen: "corridor", most=1)  # noqa: ARG005
+    assert "read what follows as hints" in blind.summary()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["PPO", "DQN"])
 def test_the_hidden_layer_of_a_network_is_a_space(kind):
-    sb3 = pytest.importorskip("stable_baselines3")
+    sb3 = pytest.importorskip(
+        "stable_baselines3", reason="stable-baselines3 and torch are not installed: waypost[agents]"
+    )
     agent = getattr(sb3, kind)(
         "MlpPolicy", gymnasium.make("CartPole-v1"), policy_kwargs={"net_arch": [7]}, device="cpu"
     )

@@ -75,3 +75,98 @@ def test_the_best_agent_departs_nowhere():
     assert len(way.to_frame()) == 0
     assert way.importance["row=2, col=1"].lower == 1.0
     assert "never departs from the best" in way.summary()
+
+
+@given(mdps(), st.integers(0, 2**16), st.integers(0, 6))
+@settings(max_examples=60, deadline=None)
+def test_in_time_both_are_asked_to_be_there_in_time(mdp, seed, steps):
+    """Law: success and best within n steps are n rounds of iteration; what is lost is the sum of the places' costs."""
+    weights = np.random.default_rng(seed).integers(0, 3, mdp.n_choices) + 1e-3
+    shares = weights / np.bincount(mdp.choice_state, weights=weights)[mdp.choice_state]
+    strategy, target = Strategy.memoryless(mdp, shares), mdp.states[-1]
+    best = success = np.eye(mdp.n_states)[-1]
+    for _ in range(steps):
+        worth = mdp.transitions @ best
+        best = np.array([worth[list(mdp.choices(s))].max() for s in range(mdp.n_states)])
+        worth = mdp.transitions @ success
+        success = np.array([(shares * worth)[list(mdp.choices(s))].sum() for s in range(mdp.n_states)])
+        best[-1] = success[-1] = 1.0
+    try:
+        found = explain_agent(mdp, strategy, target=target, within=steps)
+    except WaypostError as error:
+        assert "no strategy reaches" in str(error)  # noqa: PT017
+        assert best[mdp.initial] == 0
+        return
+    assert found.best == pytest.approx(best[mdp.initial])
+    assert found.success == pytest.approx(success[mdp.initial])
+    lost = sum(place.cost for place in found.departures)
+    assert lost == pytest.approx(found.best - found.success, abs=1e-9)
+    assert found.success + sum(fate.probability for fate in found.fates) == pytest.approx(1)
+
+
+def test_time_that_is_up_is_no_hole():
+    """Law: runs end in a hole, or because the time is up; the limit changes what is best."""
+    mdp = lake(slippery=True)
+    with pytest.raises(WaypostError, match="within 3 steps; allow more"):
+        explain_agent(mdp, np.full(16, 2), target="goal", within=3)
+    found = explain_agent(mdp, np.full(16, 2), target="goal", within=6)
+    holes = {found.place(fate.states[0]) for fate in found.fates if not found.is_late(fate)}
+    assert holes <= {mdp.states[s] for s in np.flatnonzero(mdp.labels["hole"])}
+    assert 0 < found.late < 1
+    lost = sum(fate.probability for fate in found.fates if not found.is_late(fate))
+    assert found.success + found.late + lost == pytest.approx(1)
+    found = explain_agent(mdp, np.full(16, 2), target="goal", within=30, against=np.full(16, 1))
+    assert "within 30 steps" in found.summary()
+    assert "when the time is up" in found.summary()
+    assert all(", step" not in d.state for d in found.differences)
+
+
+def test_one_hot_observations_and_scalar_predictions():
+    """Law: an agent that sees vectors is read through observe=, one that answers with a number as it is."""
+
+    class Network:
+        def predict(self, seen):
+            assert seen.shape == (16,)
+            return 1 if seen.argmax() < 8 else 2
+
+    mdp = lake(slippery=True)
+    read = explain_agent(mdp, Network(), target="goal", observe=lambda s: np.eye(16)[s])
+    told = explain_agent(mdp, [1] * 8 + [2] * 8, target="goal")
+    assert read.success == told.success
+    drawn = explain_agent(mdp, np.full((16, 4), 0.25), target="goal")
+    assert drawn.success == explain_agent(mdp, Strategy.uniform(mdp), target="goal").success
+
+
+def test_the_map_shows_what_is_taken_and_what_is_best():
+    """Law: an arrow points where the action leads, what costs has a number, where runs end has a share."""
+    pytest.importorskip("matplotlib")
+    found = explain_agent(lake(slippery=True), np.full(16, 2), target="goal", against=np.full(16, 1))
+    figure = found.plot()
+    assert len(figure.axes) == 2
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    for place in found.departures:
+        assert f"-{round(place.cost, 3):g}" in texts
+    assert "56.9 %\nend" in texts
+    from waypost.report.agentmap import heading
+    from waypost.report.coordinates import coordinates_of
+
+    mdp = lake(slippery=True)
+    places = coordinates_of(mdp)
+    assert [heading(mdp, places, 0, name) for name in ("left", "down", "right", "up")] == [
+        (-1, 0), (0, 1), (1, 0), (0, -1)
+    ]  # fmt: skip
+
+
+def test_left_is_a_turn_where_one_faces_something():
+    """Law: in a world with a heading, arrows come from where actions lead, not from their names."""
+    pytest.importorskip("minigrid")
+    from waypost import explore
+    from waypost.report.agentmap import heading
+    from waypost.report.coordinates import coordinates_of
+
+    mdp = explore(gymnasium.make("MiniGrid-Empty-5x5-v0"))
+    places = coordinates_of(mdp)
+    at = {mdp.states[s]: s for s in range(mdp.n_states)}
+    assert heading(mdp, places, at["x=1, y=1, facing=right"], "left") is None
+    assert heading(mdp, places, at["x=1, y=1, facing=right"], "forward") == (1, 0)
+    assert heading(mdp, places, at["x=1, y=1, facing=down"], "forward") == (0, 1)

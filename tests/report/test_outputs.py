@@ -64,7 +64,7 @@ def test_a_grid_is_drawn_where_states_have_coordinates(run, tmp_path):
     (tmp_path / "world.json").write_text(jsonfile.dumps(gridworld()))
     run("world.json", "--target", "goal", "--plot", "world.svg")
     drawn = (tmp_path / "world.svg").read_text()
-    assert "gridworld" in drawn
+    assert "the world" in drawn
     assert "to avoid (0)" in drawn
 
 

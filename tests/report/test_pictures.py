@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
 from waypost.cases import loan
@@ -87,3 +88,42 @@ def test_a_model_without_coordinates_says_what_to_do(granted):
 @pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_other_formats_are_written(granted, kind):
     assert len(to_bytes(plot_bars(granted), kind)) > 1000
+
+
+def test_walls_are_walls_and_the_door_is_what_it_is():
+    """Law: a field is the set of its states: DoorKey's door is indispensable, its walls are no fields."""
+    gymnasium = pytest.importorskip("gymnasium")
+    pytest.importorskip("minigrid")
+    from waypost import explore
+    from waypost.report.tiles import FILLS
+
+    mdp = explore(gymnasium.make("MiniGrid-DoorKey-6x6-v0"))
+    figure = plot_grid(explain(mdp, target="goal", states=()))
+    found = _fields(figure)
+    x, y = mdp.variables["x"], mdp.variables["y"]
+    door = int(np.flatnonzero(mdp.labels["door"])[0])
+    column = int(x.values[door])
+    assert found[column, int(y.values[door])] == WHITE
+    walls = {field for field, colour in found.items() if colour == FILLS["wall"]}
+    assert walls == {(column, row) for row in range(1, 5)} - {(column, int(y.values[door]))}
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "wall" in told
+    assert "hole" not in told
+
+
+def test_both_bounds_are_seen_in_the_scope_that_varies():
+    """Law: the scope that tells most fields apart is drawn; white squares are as large as lower bounds."""
+    gymnasium = pytest.importorskip("gymnasium")
+    from waypost import read_mdp
+
+    mdp = read_mdp(gymnasium.make("FrozenLake-v1"))
+    found = explain(mdp, target="goal")
+    figure = plot_grid(found)
+    assert "best strategies" in figure.axes[1].get_title()
+    inner = [patch for patch in figure.axes[1].patches if 0 < patch.get_width() < 1]
+    lower = sorted(b["optimal"].lower for b in found.values() if 0 < b["optimal"].lower < 1)
+    assert sorted(patch.get_width() ** 2 for patch in inner) == pytest.approx(lower)
+    cliff = plot_grid(explain(read_mdp(gymnasium.make("CliffWalking-v1")), target="goal"))
+    told = [text.get_text() for text in cliff.legends[0].get_texts()]
+    assert "never reached" in told
+    assert "to avoid (0)" not in told

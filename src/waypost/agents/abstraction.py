@@ -2,7 +2,7 @@
 
 Observations with one name are one state, and the steps of the agent between them are counted: a chain of a few states
 stands for the agent in its world. A limit on the length of episodes is no step of the world: where episodes ended by
-one, the chain gets a clock (`waypost.model.steps.within`), and being there in time is an outcome.
+one, the chain gets a clock (`waypost.model.steps.in_time`), and being there in time is an outcome.
 
 Whether the chain may stand for the agent is measured, not believed. Episodes are split in three: the first part is
 counted, the second says where to refine, the third is the check. For every step ``t`` and outcome ``o`` the chain
@@ -12,7 +12,7 @@ predicts ``P(o within t steps)``; the error is the greatest distance from the sh
 
 and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
 Kiefer, Wolfowitz and Massart, 95 %). Where it does not, the cells whose later success the chain gets most wrong are
-cut in two.
+cut in two, along what tells that success.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
+from waypost.agents.telling import Contrast, contrasts, summary
 from waypost.environments.playing import POSITIVE, Episode, Recording, Trace, count_mdp, rewarded
 from waypost.errors import ArgumentError, FormatError
 from waypost.importance import Question
 from waypost.learn import observed_strategy
 from waypost.model import MDP, Strategy, induced_chain
-from waypost.model.steps import STEP, within
+from waypost.model.steps import STEP, in_time
 
 START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
@@ -48,9 +49,14 @@ class Fit:
     observed: Mapping[str, NDArray[np.float64]]  # the share of the episodes
 
     @property
+    def gaps(self) -> dict[str, NDArray[np.float64]]:
+        """By outcome (T + 1,): prediction minus what was observed, step by step."""
+        return {o: self.predicted[o] - self.observed[o] for o in self.observed}
+
+    @property
     def error(self) -> float:
         """Greatest distance of a prediction from what was observed."""
-        return max(float(np.abs(self.predicted[o] - self.observed[o]).max()) for o in self.observed)
+        return max(float(np.abs(gap).max()) for gap in self.gaps.values())
 
     @property
     def chance(self) -> float:
@@ -107,6 +113,14 @@ class Abstraction:
         model = self.counted
         visits = np.bincount(model.transitions.indices, weights=np.asarray(model.counts), minlength=model.n_states)
         return {name: int(n) for name, n in zip(model.states, visits, strict=True)}
+
+    def contrasts(self, wanted: str = POSITIVE) -> tuple[Contrast, ...]:
+        """Shares of the good and of the bad runs that pass each cell, the most telling cell first."""
+        return contrasts(self, wanted)
+
+    def summary(self, wanted: str = POSITIVE, *, names: Sequence[str] | None = None, top: int = 4) -> str:
+        """The chain in words: its error, and the cells that tell success from failure; `names` as in `describe`."""
+        return summary(self, wanted, names, top)
 
     def describe(self, names: Sequence[str]) -> dict[str, str]:
         """What is seen in each cell: the middle half of every number of an observation, by its name.
@@ -256,44 +270,44 @@ class _Work:
         """The same with a clock, and an outcome for who is still there at the limit; as it is without a limit."""
         if self.limited is None:
             return strategy
-        mdp = strategy.mdp
-        counted = within(mdp, self.longest + 1)
-        places = [mdp.state(name.rpartition(f", {STEP}=")[0]) for name in counted.states]
+        clocked = in_time(strategy, self.longest + 1)
+        counted = clocked.mdp
         ended = np.logical_or.reduce([~counted.is_final, *counted.labels.values()])
         nowhere = np.zeros(counted.n_states, bool)
         there = ~ended | counted.labels.get(self.limited, nowhere)  # the time is up, and no outcome came before
-        counted = counted.with_labels({**counted.labels, self.limited: there})
-        taken = np.ones(counted.n_choices)
-        for s, place in enumerate(places):
-            if counted.first_choice[s + 1] - counted.first_choice[s] > 1:
-                own = mdp.choices(place)
-                taken[counted.first_choice[s] : counted.first_choice[s + 1]] = strategy.modes[0][own.start : own.stop]
-        return Strategy.memoryless(counted, taken)
+        named = counted.with_labels({**counted.labels, self.limited: there})
+        return Strategy.memoryless(named, clocked.modes[0])
 
     def cut(self, now: _Chain, room: int) -> Cells:
-        """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most."""
-        wanted = self._wanted()
+        """Cut the third of the cells in two whose later success the chain gets most wrong, `room` at most.
+
+        Where they are wrong is asked of the guiding episodes; along what a cell is cut, of the counted ones.
+        """
         strategy = self.clocked(now.strategy)
-        mdp = strategy.mdp
-        value = Question.of(mdp, target=wanted, scope=strategy).reach.max.values
+        value = Question.of(strategy.mdp, target=self._wanted(), scope=strategy).reach.max.values
+        missed = [self._missed(k, now.names[k], strategy.mdp, value) for k in range(len(self.played))]
         wrong: dict[tuple[str, int], float] = {}
         for k in self.guiding:
-            succeeded = float(self.outcome[k] == wanted)
-            for t, cell in enumerate(now.names[k]):
-                state = cell if self.limited is None else f"{cell}, {STEP}={t + 1}"
-                at = mdp.index.get(state)
+            for t, (cell, off) in enumerate(zip(now.names[k], missed[k].tolist(), strict=True)):
                 stage = 0 if self.limited is None else t * STAGES // self.longest
-                off = succeeded - (0.0 if at is None else float(value[at]))
                 wrong[cell, stage] = wrong.get((cell, stage), 0.0) + off
         by_cell: dict[str, float] = {}
         for (cell, _), off in wrong.items():
             by_cell[cell] = by_cell.get(cell, 0.0) + abs(off)
         rows = np.concatenate([self.vectors[k] for k in self.counted])
+        off = np.concatenate([missed[k] for k in self.counted])
         names = np.array([name for k in self.counted for name in now.names[k]])
         cells = now.cells
         for cell in sorted(by_cell, key=lambda name: -by_cell[name])[: min(1 + now.size // 3, room)]:
-            cells = cells.refined(cell, rows[names == cell], self.seed)
+            cells = cells.refined(cell, rows[names == cell], off[names == cell], self.seed)
         return cells
+
+    def _missed(self, k: int, cells: list[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Success of an episode minus what the chain expected of it, before each action."""
+        states = cells if self.limited is None else [f"{cell}, {STEP}={t + 1}" for t, cell in enumerate(cells)]
+        at = [mdp.index.get(state) for state in states]
+        expected = np.array([0.0 if s is None else float(value[s]) for s in at])
+        return float(self.outcome[k] == self._wanted()) - expected
 
     def _wanted(self) -> str:
         """Outcome whose probability guides the refinement: success, or else the most frequent one."""

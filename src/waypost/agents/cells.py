@@ -12,6 +12,8 @@ from waypost.agents.networks import Vectors
 from waypost.errors import ArgumentError, require
 
 Space = Callable[[Any], Any]
+LEAST_MEMBERS = 40  # of a cell that is cut along what tells success
+RIDGE = 0.1  # of the mean spread: what a direction must be worth that few members tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +66,39 @@ class Cells:
             name = f"{name}.{int(_nearest(row[None], self.splits[name])[0]) + 1}"
         return name
 
-    def refined(self, name: str, members: Vectors, seed: int) -> Cells:
-        """The same with one cell cut in two; as it is if its members are all alike."""
+    def refined(self, name: str, members: Vectors, missed: Vectors, seed: int) -> Cells:
+        """The same with one cell cut in two, along what tells its members' success; as it is if they are all alike.
+
+        `missed` is by how much the success of each member is above what the cell promises.
+        """
         if len(np.unique(members, axis=0)) < 2:
             return self
-        return Cells(
-            self.space,
-            self.features,
-            self.centres,
-            self.mean,
-            self.scale,
-            {**self.splits, name: clustered(members, 2, seed)},
-        )
+        points = telling_points(members, missed)
+        cut = clustered(members, 2, seed) if points is None else points
+        return Cells(self.space, self.features, self.centres, self.mean, self.scale, {**self.splits, name: cut})
+
+
+def telling_points(rows: Vectors, missed: Vectors) -> Vectors | None:
+    """(2, d) points of which the nearer one tells best whether success is above what was expected; None if none does.
+
+    They lie on both sides of the middle, along the direction of a ridge regression of what was missed.
+
+    >>> rows = np.array([[0.0, 3], [0, -3], [1, 3], [1, -3]] * 10)
+    >>> low, high = telling_points(rows, rows[:, 0] - 0.5)  # the first column tells, the second does not
+    >>> bool(high[0] > low[0]), bool(abs(high[1] - low[1]) < 1e-9)
+    (True, True)
+    """
+    if len(rows) < LEAST_MEMBERS:
+        return None
+    middle = rows.mean(axis=0)
+    centred = rows - middle
+    spread = centred.T @ centred / len(rows)
+    ridge = RIDGE * np.trace(spread) / len(middle) * np.eye(len(middle))
+    way = np.linalg.solve(spread + ridge, centred.T @ (missed - missed.mean()) / len(rows))
+    side = centred @ way > 0
+    if min(side.sum(), (~side).sum()) < LEAST_MEMBERS // 4:
+        return None
+    return np.stack([middle - way, middle + way])
 
 
 def clustered(rows: Vectors, cells: int, seed: int) -> Vectors:

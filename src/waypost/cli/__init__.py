@@ -28,6 +28,7 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "patterns": ("waypost.cli.patterns", "Find the sequences of steps that say most about success."),
     "paths": ("waypost.cli.paths", "List the most common ways to a target."),
     "decisions": ("waypost.cli.decisions", "Show what each decision is worth, and what a wrong one costs."),
+    "agent": ("waypost.cli.agent", "Compare an agent with the best: where it loses the goal, and what that costs."),
     "check": ("waypost.cli.check", "Describe a model: its size, labels, properties and problems."),
     "convert": ("waypost.cli.convert", "Write a model in another format, or as a strategy leaves it."),
     "verify": ("waypost.cli.verify", "Have Storm check what a strategy attains."),

@@ -16,26 +16,29 @@ from waypost.cli.source import (
     find_prepared,
     learned,
     load,
-    load_strategy,
     model_constants,
     parse_constants,
     scopes_of,
     taken_options,
+    taken_steps,
     tell,
 )
 from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
+from waypost.environments.named import names_environment
 from waypost.errors import WaypostError
 from waypost.importance import Explanation, explain, with_groups, without
+from waypost.importance.variables import by_variable
 from waypost.model import MDP
-from waypost.model.steps import within
+from waypost.model.steps import STEP
 from waypost.processes.places import working
 from waypost.report.files import ending_of, render_report, write_report
 from waypost.report.planning import PAGES, PICTURES, needs
 from waypost.uncertainty import with_resampled
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
+FIRST = 5  # values of an environment's variables that come before its states
 MANY = 10_000  # states: of more, `--top` stops once it has those it is to show
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
@@ -45,10 +48,19 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 @given.target_option()
 @given.scope_option("Bounds over all strategies that can reach the target, over the best ones, or both.")
 @given.asking_options
-@click.option("--strategy", type=click.Path(), help="Also explain this strategy: JSON, state -> action -> probability.")
+@click.option(
+    "--strategy",
+    type=click.Path(),
+    help="Also explain this strategy: JSON, state -> action -> probability, or a table.",
+)
 @witness_options
 @given.what_if_options
-@click.option("--steps", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
+@click.option(
+    "--steps",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Reach the target in at most N steps; of a model, --within N is the same.",
+)
 @given.reading_options()
 @given.property_options
 @click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one.")
@@ -60,9 +72,10 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
 def command(**options: Any) -> None:
     """Explain what matters in MODEL for reaching a target.
 
-    MODEL is a model file, an event log, or the name of a case study; without it the loan example is explained. The
-    importance of a state is the probability of passing it among the runs that reach the target; over all strategies it
-    is an interval. A log is explained activity by activity: what good cases have that bad ones lack.
+    MODEL is a model file, an event log, the name of a case study, or a Gymnasium environment such as gym:Taxi-v4;
+    without it the loan example is explained. The importance of a state is the probability of passing it among the runs
+    that reach the target; over all strategies it is an interval. A log is explained activity by activity: what good
+    cases have that bad ones lack.
 
     Example: waypost explain gridworld --target goal --html world.html
     """
@@ -73,12 +86,14 @@ def command(**options: Any) -> None:
 def _explain(options: dict[str, Any]) -> None:
     files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
+    options["files_drawn"] = bool(endings)
     if options["compare"] and not endings & PAGES:
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     if options["bootstrap"] and options["without"]:
         raise WaypostError("--bootstrap learns models anew, in which nothing is forbidden; leave out --without")
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
+    steps = taken_steps(options["model"], learning) if options["steps"] is None else options["steps"]
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
     if prepared is not None and tells_story(prepared, options):
         wanted = {*endings, PRINTED.get(options["shape"], "")}
@@ -89,14 +104,12 @@ def _explain(options: dict[str, Any]) -> None:
         return
     reading = {name: options[name] for name in ("constants", "exact")}
     loaded = learned(prepared) if prepared else _loaded(options, reading)
-    tell(loaded.notes, quiet=learning["quiet"])
+    tell(loaded.notes_for(steps), quiet=learning["quiet"])
     if options["without"]:
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
-    if options["steps"] is not None:
-        if options["strategy"]:
-            raise WaypostError("--steps tells states apart by their step, so a strategy without steps does not fit")
+    if steps is not None:
         goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
-        loaded = replace(loaded, mdp=_in_time(loaded.mdp, goals, options["steps"]))
+        loaded = loaded.within(goals, steps)
     if options["witness"]:
         write_witness(loaded, options)
         return
@@ -143,15 +156,6 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
 
 
-def _in_time(mdp: MDP, goals: list[str], steps: int) -> MDP:
-    """Model that counts its steps and ends after so many; the targets are labels there."""
-    counted = within(mdp.with_labels({**mdp.labels, **{goal: mdp.where(goal) for goal in goals}}), steps)
-    for goal in goals:
-        if not counted.labels[goal].any():
-            raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
-    return counted
-
-
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
     """Every file asked for and the ending that says its format, refused here before any work is done."""
     files = [(path, ending_of(path)) for path in options["files"]]
@@ -168,8 +172,10 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
-        scopes.append(load_strategy(options["strategy"], loaded.mdp))
+        scopes.append(loaded.strategy(options["strategy"]))
     states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    if options["by"] == "variable" and states is None and not options["files_drawn"]:
+        states = ()
     asked = loaded.mdp.n_states if states is None else len(states)
     parts = len(scopes) + 1  # and the absolute importance
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
@@ -184,7 +190,20 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             progress=progress,
             **options["needs"],
         )
-        return with_groups(found, groups)
+        return with_groups(found, {**_predicates(loaded.mdp, target, options), **groups})
+
+
+def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, str]:
+    """Values of variables, and conjunctions, that come before the states: some of an environment's, more if asked."""
+    by = options["by"]
+    some = by == "auto" and names_environment(options["model"]) and mdp.variables and not options["states"]
+    if by != "variable" and not some:
+        return {}
+    variables = [name for name in mdp.variables if name != STEP]
+    scope: Any = "optimal" if options["scope"] == "optimal" else "all"
+    told = by_variable(mdp, target=target, scope=scope, variables=variables)
+    most = (options["top"] or 20) if by == "variable" else FIRST
+    return {text: text for text in list(told)[:most]}
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:

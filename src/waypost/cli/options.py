@@ -82,7 +82,11 @@ def one_of(*names: str, words: str, default: str, text: str) -> Decorator:
 
 
 constants_option = click.option(
-    "--const", "constants", multiple=True, metavar="N=3", help="Value of an open PRISM or JANI constant."
+    "--const",
+    "constants",
+    multiple=True,
+    metavar="N=3",
+    help="Value of an open PRISM or JANI constant, or an option of an environment.",
 )
 
 
@@ -115,7 +119,9 @@ outcome_options = together(
         help="Cases with this event are bad; if a case has both, the later one counts.",
     ),
     click.option("--attribute", metavar="COLUMN", help="--positive is a value of this column, not an event."),
-    click.option("--within", metavar="TIME", help="--positive counts only within this time: '60 days'."),
+    click.option(
+        "--within", metavar="TIME", help="--positive counts only within this time: '60 days'; of a model: steps, 20."
+    ),
 )
 
 log_options = together(
@@ -153,9 +159,10 @@ what_if_options = together(
 story_options = together(
     one_of(
         "--by",
-        words="auto activity state",
+        words="auto activity state variable",
         default="auto",
-        text="Explain a log by its activities, or by the states of the model learned from it.",
+        text="Explain a log by its activities, or by the states of the model learned from it; a model whose states "
+        "have variables by their values and short combinations of them.",
     ),
     click.option(
         "--min-seen",

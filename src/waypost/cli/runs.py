@@ -16,7 +16,7 @@ import click
 from waypost.cli import options as given
 from waypost.cli import terminal
 from waypost.cli.progress import interruptible
-from waypost.cli.source import Loaded, load, load_strategy, taken_options, tell
+from waypost.cli.source import Loaded, load, taken_options, taken_steps, tell
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
 from waypost.importance.deciding import best_strategy
@@ -76,19 +76,22 @@ class Subject:
         if name == "best" and not Path(name).exists():
             return best_strategy(self.mdp, target=self.target), BEST
         called = "the observed strategy" if name == "observed" else f"the strategy in {name}"
-        return load_strategy(name, self.mdp), called
+        return self.loaded.strategy(name), called
 
 
 def asked(model: str | None, options: dict[str, Any]) -> Subject:
     """Read the model that the options of `model_options` and `by_option` describe."""
     learning = taken_options(options)
+    steps = taken_steps(model, learning)
     reading = {name: options[name] for name in ("constants", "data")}
     loaded = load(model, learning=learning, exact=options.get("exact", False), **reading)
-    tell(loaded.notes, quiet=learning["quiet"])
+    tell(loaded.notes_for(steps), quiet=learning["quiet"])
     target = options["target"] or (() if loaded.target is None else (loaded.target,))
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     options["quiet"] = learning["quiet"]
+    if steps is not None:
+        loaded = loaded.within(target, steps)
     return Subject(loaded, target, options.get("by") or natural(loaded.mdp))
 
 

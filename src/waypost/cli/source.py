@@ -1,7 +1,8 @@
-"""Where a command's model comes from: a model file, a case study by name, or a log to learn from."""
+"""Where a command's model comes from: a model file, a case study or environment by name, or a log to learn from."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import LEARNING, OUTCOME
 from waypost.cli.progress import status
 from waypost.cli.terminal import say
+from waypost.environments.ends import GOAL, steps_of
+from waypost.environments.named import names_environment
 from waypost.errors import WaypostError
 from waypost.formats import ReadingNote, read_mdp
 from waypost.formats.registry import JumpsNote
@@ -39,6 +42,7 @@ from waypost.logs.log import POSITIVE
 from waypost.logs.recipe import COLUMN_KEYS
 from waypost.logs.stored.engines import shown
 from waypost.model import MDP, Strategy
+from waypost.model.steps import in_time, within
 
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
 
@@ -52,6 +56,27 @@ class Loaded:
     prepared: Prepared | None = None  # what it was learned from, if it was
     notes: tuple[str, ...] = ()
     jumps: bool = False  # whether it is a continuous-time model, in which steps are no time
+    timeless: tuple[MDP, int] | None = None  # where the model counts steps: what it was before, and how many it counts
+
+    def notes_for(self, steps: int | None) -> tuple[str, ...]:
+        """What to say where so many steps are counted: nothing about limits that are."""
+        return self.notes if steps is None else tuple(note for note in self.notes if "--within" not in note)
+
+    def strategy(self, name: str) -> Strategy:
+        """Strategy in a file (see `load_strategy`); one that knows no time plays the same at every step."""
+        if self.timeless is None:
+            return load_strategy(name, self.mdp)
+        plain, steps = self.timeless
+        return in_time(load_strategy(name, plain), steps)
+
+    def within(self, goals: Iterable[str], steps: int) -> Loaded:
+        """The same, told by the step: runs end after so many; the targets are labels there."""
+        plain = self.mdp.with_labels({**self.mdp.labels, **{goal: self.mdp.where(goal) for goal in goals}})
+        counted = within(plain, steps_of(plain, steps))
+        for goal in goals:
+            if not counted.labels[goal].any():
+                raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
+        return replace(self, mdp=counted, timeless=(plain, steps_of(plain, steps)))
 
 
 def load(
@@ -63,7 +88,9 @@ def load(
     learning: Mapping[str, Any] | None = None,
     **building: Any,
 ) -> Loaded:
-    """Model file, case study (``epidemic:9``), event log or input/output traces; the loan example without any.
+    """Model file, case study (``epidemic:9``), environment (``gym:Taxi-v4``), event log or input/output traces.
+
+    Without any it is the loan example.
 
     `data` is the user's copy of the data of a case study, `learning` what `learning_options` gave, `building` what else
     `read_mdp` takes: where to begin, where to stop, how long it may take.
@@ -79,7 +106,8 @@ def load(
         warnings.simplefilter("always", ReadingNote)
         mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
     jumps = any(issubclass(warning.category, JumpsNote) for warning in caught)
-    return Loaded(mdp, notes=tuple(str(warning.message) for warning in caught), jumps=jumps)
+    goal = GOAL if names_environment(source) and mdp.labels[GOAL].any() else None
+    return Loaded(mdp, goal, notes=tuple(str(warning.message) for warning in caught), jumps=jumps)
 
 
 def find_prepared(
@@ -187,6 +215,19 @@ def load_recipe(name: str | None) -> Recipe:
 def taken_options(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of `learning_options` out of all options of a command."""
     return {name: options.pop(name) for name in LEARNING if name in options}
+
+
+def taken_steps(source: str | None, learning: dict[str, Any]) -> int | None:
+    """Take ``--within 20`` out of the options of a log where it means steps, as it does for a model."""
+    told = re.fullmatch(r"(\d{1,9})( steps?)?", (learning.get("within") or "").strip())
+    if told is None or (source is not None and (looks_like_log(source) or _learned_case(source))):
+        return None
+    learning["within"] = None
+    return int(told[1])
+
+
+def _learned_case(source: str) -> bool:
+    return names_case(source) and find_case(source)[0].build is None
 
 
 def tell(notes: Iterable[str], *, quiet: bool = False) -> None:

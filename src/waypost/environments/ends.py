@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from waypost.model import MDP
 from waypost.model.valuations import read_valuations
 
+GOAL = "goal"  # label of the ends with the greatest reward
+RESET = "reset"
 START = "start"  # an extra state in front of several possible first states
 REWARDS = range(3, 9)  # this many different final rewards get a label each
 
@@ -109,7 +111,7 @@ class EpisodeModel:
             [p for _, _, _, p in kept],
             first_choice=np.searchsorted(rows // width, np.arange(len(names) + 1)),
             states=names,
-            actions=["reset" if r % width == 0 else self.actions[r % width - 1] for r in rows.tolist()],
+            actions=[RESET if r % width == 0 else self.actions[r % width - 1] for r in rows.tolist()],
             initial=len(names) - 1 if len(self.start) > 1 else next(iter(self.start)),
             labels=self._labels(len(names)),
         )
@@ -141,9 +143,19 @@ class EpisodeModel:
             return holds
 
         if not self.ends:
-            return {"terminal": np.zeros(n, bool), "goal": np.zeros(n, bool)}
-        labels = {"terminal": mask(slice(None)), "goal": mask(rewards == rewards.max())}
+            return {"terminal": np.zeros(n, bool), GOAL: np.zeros(n, bool)}
+        labels = {"terminal": mask(slice(None)), GOAL: mask(rewards == rewards.max())}
         different = np.unique(rewards).tolist()
         if len(different) in REWARDS:
             labels |= {f"reward={reward:g}": mask(rewards == reward) for reward in different}
         return labels
+
+
+def steps_of(mdp: MDP, steps: int) -> int:
+    """Steps of a model for so many of its environment: the reset in front of several first states is none of them.
+
+    >>> mdp = MDP.from_dict({"start": {"reset": {"a": 0.5, "b": 0.5}}, "a": {}, "b": {}}, initial="start")
+    >>> steps_of(mdp, 10)
+    11
+    """
+    return steps + (mdp.actions_of(mdp.initial) == (RESET,))

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from waypost.environments.blackjack import BLACKJACK, blackjack_state, is_blackjack
 from waypost.environments.ends import EnvironmentStep, EpisodeModel
 from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_labels, minigrid_state
 from waypost.errors import ArgumentError, FormatError, ModelError
@@ -41,9 +42,9 @@ def explore(
     Parameters
     ----------
     key
-        What tells two states apart, as text or any hashable value; by default Minigrid's agent, its load and the doors.
-        The first world found with a key stands for all that have it, so it must hold what the future depends on: in
-        Blackjack the dealer's hidden card too.
+        What tells two states apart, as text or any hashable value; known for Minigrid (the agent, its load, the doors)
+        and Blackjack. The first world found with a key stands for all that have it, so it must hold what the future
+        depends on: in Blackjack the dealer's hidden card too.
     actions
         Names of the actions; fewer than there are leave out the last ones.
     seed
@@ -67,7 +68,7 @@ def explore(
     env.reset(seed=seed)  # through its wrappers, which may set it up
     memory: _Memory = MinigridMemory(world) if own else _Copies()
     try:
-        walk = _Walk(memory, key or minigrid_state, len(names), samples, limit, np.random.default_rng(seed))
+        walk = _Walk(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
         start = Counter(walk.begin(world))
         for k in range(1, starts):
             world.reset(seed=int(seed or 0) + k)
@@ -168,6 +169,19 @@ class _Walk:
         return state
 
 
+def _known_key(world: Any) -> Callable[[Any], Hashable]:
+    """What tells states of a world we know apart."""
+    inner = world.unwrapped
+    if is_minigrid(inner):
+        return minigrid_state
+    if is_blackjack(inner):
+        return blackjack_state
+    raise FormatError(
+        f"what tells two states of {type(inner).__name__} apart is not known; pass a function that says so, "
+        "waypost.explore(env, key=...), or abstract a world that is too large for a table (waypost.agents)"
+    )
+
+
 def _bare(env: Any) -> Any:
     """Environment without the wrappers that change no step."""
     while type(env).__name__ in PLAIN and env is not env.unwrapped:
@@ -176,10 +190,11 @@ def _bare(env: Any) -> Any:
 
 
 def _action_names(env: Any) -> list[str]:
-    named = getattr(env.unwrapped, "actions", None)  # Minigrid has an enumeration
+    inner = env.unwrapped
     n = getattr(env.action_space, "n", None)
     if n is None:
         raise FormatError("only environments with finitely many actions can be explored")
-    return (
-        [action.name for action in named] if named is not None and len(list(named)) == n else [str(a) for a in range(n)]
-    )
+    if is_blackjack(inner):
+        return list(BLACKJACK)
+    named = [action.name for action in getattr(inner, "actions", None) or ()]  # Minigrid has an enumeration
+    return named if len(named) == n else [str(a) for a in range(n)]

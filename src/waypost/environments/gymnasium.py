@@ -27,6 +27,8 @@ ACTIONS: Mapping[str, Sequence[str]] = {  # what the numbers mean, by class of e
     "TaxiEnv": ("south", "north", "east", "west", "pickup", "dropoff"),
 }
 
+TAXI_STANDS = ("red", "green", "yellow", "blue", "in_taxi")  # where a passenger may be
+
 
 def from_gymnasium(
     env: Any, *, states: Namer | None = None, actions: Sequence[str] | None = None, initial: int | None = None
@@ -104,8 +106,15 @@ def _dangers(world: Any, n_states: int) -> dict[str, NDArray[np.bool_]]:
 def _namer(world: Any) -> Namer:
     """Name states by grid position where the environment has a grid."""
     if type(world).__name__ == "TaxiEnv":
-        return lambda s: ", ".join(
-            f"{x}={int(v)}" for x, v in zip(("row", "col", "passenger", "destination"), world.decode(s), strict=True)
-        )
+        return lambda s: _taxi_state(*map(int, world.decode(s)))
     columns = getattr(world, "ncol", None) or (world.shape[1] if len(getattr(world, "shape", ())) == 2 else None)
     return lambda s: f"row={s // columns}, col={s % columns}" if columns else str(s)
+
+
+def _taxi_state(row: int, column: int, passenger: int, destination: int) -> str:
+    """Name a state of Taxi, its stands as the map colours them.
+
+    >>> _taxi_state(2, 0, 4, 1)
+    'row=2, col=0, passenger=in_taxi, destination=green'
+    """
+    return f"row={row}, col={column}, passenger={TAXI_STANDS[passenger]}, destination={TAXI_STANDS[destination]}"

@@ -58,6 +58,7 @@ def rollouts(
     abstraction: Callable[[Any], Any] = str,
     outcome: Callable[[Episode], str] = rewarded,
     actions: Sequence[str] | None = None,
+    deterministic: bool = True,
     seed: int = 0,
     max_steps: int = 10_000,
     progress: Callable[[int, int], None] | None = None,
@@ -75,6 +76,8 @@ def rollouts(
         What the end of an episode is called; by default ``positive`` if the rewards add up to more than 0.
     actions
         Names of the actions, by number.
+    deterministic
+        Whether an agent with ``predict`` does what it thinks best, or draws its actions as it did in training.
     seed
         Of the environment and of random play.
     progress
@@ -87,7 +90,15 @@ def rollouts(
     >>> rollouts(env, lambda state: 2, episodes=1, actions=["left", "down", "right", "up"], max_steps=3)
     [['0', ('right', '1'), ('right', '2'), ('right', 'negative')]]
     """
-    played = record(env, policy, episodes=episodes, seed=seed, max_steps=max_steps, progress=progress)
+    played = record(
+        env,
+        policy,
+        episodes=episodes,
+        deterministic=deterministic,
+        seed=seed,
+        max_steps=max_steps,
+        progress=progress,
+    )
     traces: list[Trace] = []
     for recording in played:
         names = [str(abstraction(seen)) for seen in recording.observations]
@@ -102,6 +113,7 @@ def record(
     policy: Any,
     *,
     episodes: int,
+    deterministic: bool = True,
     seed: int = 0,
     max_steps: int = 10_000,
     progress: Callable[[int, int], None] | None = None,
@@ -113,7 +125,7 @@ def record(
     >>> played[0].observations, played[0].actions
     ((0, 1), (2, 2))
     """
-    act = _policy(env, policy)
+    act = _policy(env, policy, deterministic=deterministic)
     env.action_space.seed(seed)
     found = []
     for episode in range(episodes):
@@ -190,11 +202,11 @@ def rollout_frame(traces: Sequence[Trace]) -> Any:
     return pandas.DataFrame(rows, columns=["case:concept:name", "concept:name", "state", "case:outcome"])
 
 
-def _policy(env: Any, policy: Any) -> Callable[[Any], Any]:
+def _policy(env: Any, policy: Any, *, deterministic: bool) -> Callable[[Any], Any]:
     if policy is None:
         return lambda _: env.action_space.sample()
     if hasattr(policy, "predict"):
-        return lambda observation: policy.predict(observation, deterministic=True)[0]
+        return lambda observation: policy.predict(observation, deterministic=deterministic)[0]
     if not callable(policy):
         raise FormatError(f"a {type(policy).__name__} is no policy; give a function from observations to actions")
     return policy  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from waypost.arguments import checked
 from waypost.environments import from_gymnasium
+from waypost.environments.named import named_environment, names_environment
 from waypost.errors import FormatError
 from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
 from waypost.formats.automata import from_aalpy
@@ -66,9 +68,9 @@ def read_mdp(
     Parameters
     ----------
     source
-        A path, or an object.
+        A path, an object, or an environment by its name, ``gym:FrozenLake-v1``.
     constants
-        Values for the open constants of a PRISM or JANI model.
+        Values for the open constants of a PRISM or JANI model, or options of an environment.
     exact
         Keep the probabilities as the fractions that the text of the file means.
     initial
@@ -99,6 +101,9 @@ def read_mdp(
     """
     if not isinstance(source, str | Path):
         mdp = _from_object(source)
+        return mdp if initial is None else beginning_in(mdp, initial)
+    if names_environment(source):
+        mdp = _environment(str(source), constants or {})
         return mdp if initial is None else beginning_in(mdp, initial)
     path = Path(source)
     found, content = _recognised(path)
@@ -148,6 +153,19 @@ def write_mdp(mdp: MDP, path: str | Path) -> None:
     found = by_ending(FORMATS, path)
     if found.write is not None:
         found.write(mdp, path)
+
+
+def _environment(source: str, options: Mapping[str, Any]) -> MDP:
+    """Environment by its name; what its models leave out is said."""
+    mdp, limit = named_environment(source, options)
+    if limit is not None:
+        warnings.warn(
+            f"episodes of the environment end after {limit} steps; here they take as long as they like, unless it is "
+            f"asked what is reached within {limit} steps (--within {limit})",
+            ReadingNote,
+            stacklevel=3,
+        )
+    return mdp
 
 
 def _recognised(path: Path) -> tuple[Format, str | bytes]:

@@ -31,6 +31,7 @@ from waypost.formats.policies import (
 from waypost.formats.writing import write_text
 from waypost.model import MDP, Strategy
 
+TABLES = (".npy", ".csv")
 _PRISM_LINE = re.compile(r"(\d{1,15}|\([^()]*\))\s*[:=]\s*(\S.*)\Z")
 
 
@@ -43,7 +44,8 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     mdp
         The model that the strategy belongs to.
     source
-        A file (our JSON, Storm's scheduler JSON, or PRISM's export of actions or indices); a mapping
+        A file (our JSON, Storm's scheduler JSON, PRISM's export of actions or indices, or a table in ``.npy``, ``.csv``
+        or JSON); a mapping
         ``{state: action or {action: probability}}``, by name or number; a function from state names to the same; a
         table of values or probabilities, one row per state and one column per action; a vector of action numbers, one
         per state; or an agent with ``predict``, as those of stable-baselines3.
@@ -78,7 +80,10 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     if isinstance(source, Strategy):
         return source
     if isinstance(source, str | Path):
-        return _from_text(mdp, read_text(Path(source)), Path(source).name)
+        path = Path(source)
+        if path.suffix.lower() in TABLES:
+            return strategy_from_table(mdp, read_table(path), of=table)
+        return _from_text(mdp, read_text(path), path.name, table)
     if isinstance(source, Mapping):
         return strategy_from_mapping(mdp, source)
     if hasattr(source, "predict"):
@@ -167,14 +172,42 @@ def _memoryless(strategy: Strategy) -> NDArray[np.float64]:
     return strategy.modes[0]
 
 
-def _from_text(mdp: MDP, text: str, name: str) -> Strategy:
+def read_table(path: Path) -> NDArray[Any]:
+    """Table of numbers in a file: NumPy's ``.npy``, or ``.csv`` with one row per state."""
+    try:
+        if path.suffix.lower() == ".npy":
+            found: NDArray[Any] = np.load(path, allow_pickle=False)
+        else:
+            rows = [line for line in read_text(path).splitlines() if line.strip()]
+            found = np.array([[float(part) for part in line.split(",")] for line in rows])
+    except (ValueError, EOFError) as error:
+        raise StrategyError(f"{path.name} is no table of numbers, one row per state: {str(error)[:100]}") from None
+    except OSError as error:
+        raise StrategyError(f"{path.name} cannot be read: {error.strerror or error}") from None
+    numbers = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
+    whole = numbers.ndim == 1 and numbers.dtype.kind == "f" and bool((numbers == np.floor(numbers)).all())
+    return numbers.astype(np.int64) if whole else numbers
+
+
+def _from_text(mdp: MDP, text: str, name: str, table: TableOf | None) -> Strategy:
     if text.lstrip().startswith(("{", "[")):
         try:
             given = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"{name} is no JSON: {str(error)[:100]}") from None
-        return _from_storm(mdp, given, name) if isinstance(given, list) else Strategy.from_dict(mdp, given)
+        if not isinstance(given, list):
+            return Strategy.from_dict(mdp, given)
+        if given and all(isinstance(row, list | int) for row in given):
+            return strategy_from_table(mdp, _array(given, name), of=table)
+        return _from_storm(mdp, given, name)
     return _from_prism(mdp, text, name)
+
+
+def _array(given: list[Any], name: str) -> NDArray[Any]:
+    try:
+        return np.array(given)
+    except ValueError:
+        raise StrategyError(f"{name} has rows of different lengths; a table has one column per action") from None
 
 
 def _from_storm(mdp: MDP, given: list[Any], name: str) -> Strategy:

@@ -30,6 +30,7 @@ from waypost.solve.visits import Visits
 Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
 TOGETHER = 256  # states whose visits are asked for at once
+WAVES = 1_000  # steps of a chain that never comes back; a longer one is eliminated
 MOST = 2_000  # states with a choice; in a larger model decisions are asked for on their own
 MOST_WORK = 20_000_000  # states with a choice times states
 
@@ -173,7 +174,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
     start = unfolded_start(played)
     visits = expected_visits(chain, start, spread)
     asked = np.flatnonzero((np.diff(mdp.first_choice) > 1) & ~wanted)
-    met = _met(chain, start, spread, asked, mdp.n_states)
+    met = _met(chain, start, spread, visits, asked, mdp.n_states)
     found = [
         _decision(mdp, s, worth, reach, played, visits.reshape(played.memory, -1)[:, s], likely)
         for s, likely in zip(asked.tolist(), met.tolist(), strict=True)
@@ -256,10 +257,35 @@ def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
     visits = np.zeros(n)
     visits[seen & stays] = np.inf
     if len(inner):
-        visits[inner] = _left(leaving, inner).before(start[inner])
+        waves = _in_waves(leaving, inner, start) if np.bincount(part)[part[inner]].max() == 1 else None
+        visits[inner] = _left(leaving, inner).before(start[inner]) if waves is None else waves
     ends = np.flatnonzero(seen & target)
     visits[ends] = start[ends] + leaving[inner][:, ends].T @ visits[inner]
     return visits
+
+
+def _in_waves(chain: csr_array, inner: Ints, start: Floats) -> Floats | None:
+    """(k,) visits to states of which none is entered again once it is left, one step after the other; None if many.
+
+    A model that counts its steps is such a chain: what flows on is added up, and after the last step nothing does.
+    """
+    rows = _without_loops(chain)[inner]
+    ways_out = rows.sum(axis=1)
+    onward = csr_array(csr_array(rows[:, inner]).T)
+    flow = start[inner] / ways_out
+    visits = np.zeros(len(inner))
+    for _ in range(WAVES):
+        visits += flow
+        flow = (onward @ flow) / ways_out
+        if not flow.any():
+            return visits
+    return None
+
+
+def _without_loops(chain: csr_array) -> csr_array:
+    """Steps that lead elsewhere."""
+    here = np.repeat(np.arange(chain.shape[0]), np.diff(chain.indptr)) == chain.indices
+    return csr_array((np.where(here, 0.0, chain.data), chain.indices, chain.indptr), shape=chain.shape)
 
 
 def _reached_states(chain: csr_array, start: Floats) -> Mask:
@@ -269,13 +295,16 @@ def _reached_states(chain: csr_array, start: Floats) -> Mask:
     return seen
 
 
-def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> Floats:
+def _met(chain: csr_array, start: Floats, target: Mask, visits: Floats, asked: Ints, n: int) -> Floats:
     """(k,) probability of visiting each of the asked states, in whatever mode, before the target.
 
-    Of a state with one mode it is ``(start N)_s / N_ss`` for ``N = (I - P)^-1``, eliminated once for all states; where
-    a state may be met in several modes, or for ever, the chain is stopped there.
+    Of a state with one mode it is ``(start N)_s / N_ss`` for ``N = (I - P)^-1``, eliminated once for all states;
+    ``1 / N_ss`` is the probability of the ways out where no run comes back from elsewhere. Where a state may be met in
+    several modes, or for ever, the chain is stopped there.
     """
-    visits = expected_visits(chain, start, target)
+    _, part = connected_components(chain, directed=True, connection="strong")
+    alone_in_part = np.bincount(part)[part] == 1
+    ways_out = _without_loops(chain).sum(axis=1)
     inner = np.flatnonzero(np.isfinite(visits) & (visits > 0) & ~target)
     place = np.full(len(target), -1)
     place[inner] = np.arange(len(inner))
@@ -284,6 +313,11 @@ def _met(chain: csr_array, start: Floats, target: Mask, asked: Ints, n: int) -> 
     met = np.zeros(len(asked))
     single = [k for k, own in enumerate(copies) if len(own) == 1 and np.isfinite(visits[own[0]])]
     alone = frozenset(single)
+    for k in single:
+        s = int(copies[k][0])
+        if alone_in_part[s]:
+            met[k] = min(1.0, visits[s] * ways_out[s])
+    single = [k for k in single if not alone_in_part[copies[k][0]]]
     eliminated = _left(chain, inner) if single else None
     for first in range(0, len(single), TOGETHER):
         some = single[first : first + TOGETHER]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from waypost.solve.conditional import Ratio, best_ratio
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP, Payoff, best_rewards
 
+T = TypeVar("T")
 Side = Literal["lower", "upper"]
 SIDES: tuple[Side, Side] = ("lower", "upper")
 
@@ -101,14 +102,14 @@ def strictly_between(value: Any) -> Any:
     return np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
 
 
-class _once:  # noqa: N801 - a decorator
+class _once(Generic[T]):  # noqa: N801 - a decorator
     """As `functools.cached_property`, without its lock: until Python 3.12 that is one for all instances."""
 
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
+    def __init__(self, compute: Callable[[Any], T]) -> None:
         self.compute = compute
         self.__doc__ = compute.__doc__
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: Any, owner: type | None = None) -> T:
         value = instance.__dict__[self.compute.__name__] = self.compute(instance)
         return value
 

@@ -6,14 +6,16 @@ ends. Final states do not count on.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import ModelError
-from waypost.model.checking import FINAL
+from waypost.model.checking import FINAL, frozen
 from waypost.model.mdp import MDP
+from waypost.model.strategy import Strategy
 from waypost.model.valuations import StateNames, Variable
 
 LARGEST = 20_000_000  # states of a product
@@ -31,6 +33,32 @@ def within(mdp: MDP, steps: int) -> MDP:
     >>> counted.states, counted.labels["won"].tolist()
     (('a, step=0', 'a, step=1', 'b, step=1', 'a, step=2', 'b, step=2'), [False, False, True, False, True])
     """
+    return _product(mdp, steps).mdp
+
+
+def in_time(strategy: Strategy, steps: int) -> Strategy:
+    """The same strategy in the model that counts its steps: it does not look at the clock.
+
+    >>> mdp = MDP.from_dict({"a": {"try": {"b": 0.5, "a": 0.5}, "wait": "a"}, "b": {}}, initial="a")
+    >>> in_time(Strategy.uniform(mdp), 1).to_dict()
+    {'a, step=0': {'try': 0.5, 'wait': 0.5}, 'a, step=1': {'(final)': 1.0}, 'b, step=1': {'(final)': 1.0}}
+    """
+    product = _product(strategy.mdp, steps)
+    modes = tuple(frozen(np.where(product.stays, 1.0, mode[product.choice])) for mode in strategy.modes)
+    update = frozen(strategy.update[:, product.state])
+    return Strategy(product.mdp, modes, update, strategy.start, strategy.toss)
+
+
+@dataclass(frozen=True, eq=False)
+class _Product:
+    mdp: MDP
+    state: NDArray[np.int64]  # the model's state, by state of the product
+    choice: NDArray[np.int64]  # the model's choice, by choice of the product
+    stays: NDArray[np.bool_]  # choices of states in which a run has ended
+
+
+def _product(mdp: MDP, steps: int) -> _Product:
+    """The model times a counter."""
     if steps < 0:
         raise ModelError(f"a run cannot end after {steps} steps")
     layers = _layers(mdp, steps)
@@ -55,7 +83,7 @@ def within(mdp: MDP, steps: int) -> MDP:
             to = matrix.indices[entry[part][moving]]
             successor[part][moving] = bounds[t + 1] + np.searchsorted(layers[t + 1], to)
     valuations, states = _named(mdp, origin, step)
-    return MDP.from_triplets(
+    counted = MDP.from_triplets(
         row,
         successor,
         np.where(stays, 1.0, matrix.data[entry]),
@@ -68,6 +96,7 @@ def within(mdp: MDP, steps: int) -> MDP:
         valuations=valuations,
         definitions=mdp.definitions,
     )
+    return _Product(counted, origin, base, ends[owner])
 
 
 def _layers(mdp: MDP, steps: int) -> list[NDArray[np.int64]]:

@@ -20,6 +20,7 @@ _HOMES = {
     "path_summary": "text",
     "pattern_summary": "patterns",
     "patterns_summary": "patterns",
+    "plot_agent": "agentmap",
     "plot_bars": "plot",
     "plot_graph": "plot",
     "plot_grid": "grid",

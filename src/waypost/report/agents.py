@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.text import Text
 
 from waypost.report.decisions import departures
+from waypost.report.jsonfile import FORMAT
 from waypost.report.names import titles
+from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable
 
 if TYPE_CHECKING:
@@ -29,19 +36,53 @@ def agent_summary(explanation: AgentExplanation, top: int = 5) -> str:
     6.9 % in Rejected, beyond hope.
     Best means the greatest probability of the target, however long it takes and without discount.
     """
-    target = printable(explanation.target)
-    reached, best = number(explanation.success), number(explanation.best)
     lines = [
-        f"The agent reaches {target} with probability {reached}; {best} is possible.",
-        *departures(explanation.decisions, "the agent", top),
+        lead(explanation),
+        *_departing(explanation, top),
         *_ends(explanation, top),
     ]
     if explanation.against is not None:
         lines += _beside(explanation, top)
-    return "\n".join([*lines, NOTE])
+    return "\n".join([*lines, note(explanation)])
+
+
+def lead(explanation: AgentExplanation) -> str:
+    """How often the agent succeeds, and what is possible."""
+    steps = "" if explanation.within is None else f" within {count(explanation.within, 'step')}"
+    reached, best = number(explanation.success), number(explanation.best)
+    return f"The agent reaches {printable(explanation.target)}{steps} with probability {reached}; {best} is possible."
+
+
+def note(explanation: AgentExplanation) -> str:
+    """What "best" means."""
+    if explanation.within is None:
+        return NOTE
+    return f"Best means the greatest probability of the target within {count(explanation.within, 'step')}."
+
+
+def _departing(explanation: AgentExplanation, top: int) -> list[str]:
+    if explanation.within is None or not explanation.departures:
+        return departures(explanation.decisions, "the agent", top)
+    found = explanation.departures
+    said = [
+        f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where {taken(d.taken)} is taken and "
+        f"{' or '.join(map(printable, d.best[:2]))} would mostly be best"
+        for d in found[:top]
+    ]
+    if found[top:]:
+        said.append(f"{number(sum(d.cost for d in found[top:]))} in {count(len(found[top:]), 'more place')}")
+    cost = number(explanation.best - explanation.success)
+    lead = f"Departing from the best costs the agent {cost} of success in all, over all steps:"
+    return [lead, *(f"{sentence};" for sentence in said[:-1]), f"{said[-1]}."]
+
+
+def _times(visits: float) -> str:
+    return "for ever" if not math.isfinite(visits) else f"{visits:.2g} times"
 
 
 def _ends(explanation: AgentExplanation, top: int) -> list[str]:
+    if explanation.within is not None:
+        return _ends_in_time(explanation, top)
     said, fates, mdp = [], explanation.fates, explanation.decisions.mdp
     titled = dict(zip(mdp.states, titles(mdp), strict=True))
     for fate in fates[:top]:
@@ -55,12 +96,30 @@ def _ends(explanation: AgentExplanation, top: int) -> list[str]:
     return ["Runs that do not reach it end:", *(f"{line};" for line in said[:-1]), f"{said[-1]}."]
 
 
+def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
+    """Where runs end that are not there in time: for good, or because the time is up."""
+    titled = dict(zip(explanation.world.states, titles(explanation.world), strict=True))
+    places: dict[str, float] = {}
+    for fate in explanation.fates:
+        if not explanation.is_late(fate):
+            place = titled[explanation.place(fate.states[0])]
+            places[place] = places.get(place, 0.0) + fate.probability
+    order = sorted(places, key=lambda place: -places[place])
+    said = [f"{percent(places[place])} in {printable(place)}, beyond hope" for place in order[:top]]
+    if order[top:]:
+        left = order[top:]
+        said.append(f"{percent(sum(places[p] for p in left))} in {count(len(left), 'other place')}")
+    if explanation.late > 0:
+        said.append(f"{percent(1.0 if explanation.late > 1 - 1e-9 else explanation.late)} when the time is up")
+    return ["Runs that do not reach it end:", *(f"{line};" for line in said[:-1]), f"{said[-1]}."] if said else []
+
+
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
     other = explanation.against
     if other is None or not explanation.differences:
         return ["The other agent does the same wherever either comes."]
     said = [
-        f"In {printable(d.state)} it takes {_taken(d.taken)}, the other {_taken(d.taken_by_other)}; "
+        f"In {printable(d.state)} it takes {taken(d.taken)}, the other {taken(d.taken_by_other)}; "
         f"best is {' or '.join(map(printable, d.best[:2]))}; they lose {number(d.cost)} and {number(d.cost_to_other)}."
         for d in explanation.differences[:top]
     ]
@@ -72,10 +131,85 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
     return [lead, *said, *([f"And in {count(left, 'more state')}."] if left else [])]
 
 
-def _taken(taken: Mapping[str, float]) -> str:
-    """What is done, the most frequent first."""
-    order = sorted(taken, key=lambda action: -taken[action])
-    return " or ".join(
-        printable(action) if taken[action] == 1 else f"{printable(action)} ({percent(taken[action])})"
+def taken(shares: Mapping[str, float]) -> str:
+    """What is done, the most frequent first.
+
+    >>> taken({"left": 0.25, "right": 0.75}), taken({"left": 1.0})
+    ('right (75 %) or left (25 %)', 'left')
+    """
+    order = sorted(shares, key=lambda action: -shares[action])
+    told = [
+        printable(action) if shares[action] == 1 else f"{printable(action)} ({percent(shares[action])})"
         for action in order[:3]
-    )
+    ]
+    return " or ".join([*told, *([f"{len(order) - 3} more"] if order[3:] else [])])
+
+
+def print_agent(explanation: AgentExplanation, console: Console, *, top: int) -> None:
+    """Print the explanation of an agent: the places that cost most as a table, and the words.
+
+    >>> from waypost import Strategy
+    >>> from waypost.agents import explain_agent
+    >>> from waypost.cases import loan
+    >>> found = explain_agent(loan(), Strategy.uniform(loan()), target="Granted")
+    >>> print_agent(found, Console(width=100), top=1)  # doctest: +NORMALIZE_WHITESPACE +ELLIPSIS
+    The agent reaches 'Granted' with probability 0.576; 0.98 is possible.
+      place          best    taken                         visits   costs
+     ─────────────────────────────────────────────────────────────────────
+      Consultation   Apply   Apply (50 %) or Angry (50 %)    0.75   0.367
+    ...
+    """
+    console.print(Text(lead(explanation)))
+    beside = explanation.differences if explanation.against is not None else ()
+    lines = [
+        [d.state, _actions(d.best), taken(d.taken), taken(d.taken_by_other), number(d.cost), number(d.cost_to_other)]
+        for d in beside[:top]
+    ]
+    head = ["place", "best", "taken", "by the other", "costs", "the other"]
+    if explanation.against is None:
+        head = ["place", "best", "taken", "visits", "costs"]
+        lines = [
+            [d.state, _actions(d.best), taken(d.taken), _visits(d.visits), number(d.cost)]
+            for d in explanation.departures[:top]
+        ]
+    if lines:
+        names = head.index("costs") - (explanation.against is None)
+        console.print(fitted_table(console, head, lines, names=names, box=box.SIMPLE_HEAD, header_style="dim"))
+    for sentence in agent_summary(explanation, top=3).splitlines()[1:]:
+        console.print(Text(sentence))
+
+
+def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
+    """Explanation of an agent as JSON has it; ``visits`` is null where it may come back for ever."""
+    found = {
+        "format": FORMAT,
+        "target": explanation.target,
+        "within": explanation.within,
+        "success": explanation.success,
+        "best": explanation.best,
+        "departures": [
+            {
+                **d._asdict(),
+                "best": list(d.best),
+                "taken": dict(d.taken),
+                "visits": d.visits if math.isfinite(d.visits) else None,
+            }
+            for d in explanation.departures
+        ],
+        "ends": [{**fate._asdict(), "late": explanation.is_late(fate)} for fate in explanation.fates],
+    }
+    if explanation.against is not None:
+        found["against"] = agent_document(explanation.against)
+        found["differences"] = [
+            {**d._asdict(), "taken": dict(d.taken), "taken_by_other": dict(d.taken_by_other)}
+            for d in explanation.differences
+        ]
+    return found
+
+
+def _actions(names: Sequence[str]) -> str:
+    return " or ".join(names[:2]) + (f" or {len(names) - 2} more" if names[2:] else "")
+
+
+def _visits(visits: float) -> str:
+    return "for ever" if not math.isfinite(visits) else f"{visits:.2f}"

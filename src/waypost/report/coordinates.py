@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waypost.arguments import checked
 from waypost.errors import ModelError, unknown_name
@@ -94,11 +95,24 @@ def _read(name: str, across: str, down: str) -> tuple[int, int] | None:
 
 def marks_of(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
     """Find what stands on each field, from the labels of its states and the target."""
+    return _marks(explanation.mdp, explanation.target_states, places)
+
+
+def marks_on(mdp: MDP, target: str, places: Coordinates) -> dict[Field, str]:
+    """Find what stands on each field, from labels; `target` is what `waypost.model.describe_target` calls it."""
+    name = target[1:-1] if target[:1] == target[-1:] == "'" else ""
+    wanted = mdp.labels.get(name)
+    if wanted is None:
+        wanted = np.array([state == name for state in mdp.states])
+    return _marks(mdp, wanted, places)
+
+
+def _marks(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[Field, str]:
     found: dict[Field, str] = {}
-    for label, holds in explanation.mdp.labels.items():
+    for label, holds in mdp.labels.items():
         words = label.lower().replace("_", " ").split()
         for mark, names in _WORDS.items():
             if any(name in words for name in names):
                 found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
-    found |= {places[s]: "goal" for s in np.flatnonzero(explanation.target_states).tolist() if s in places}
+    found |= {places[s]: "goal" for s in np.flatnonzero(target).tolist() if s in places}
     return found

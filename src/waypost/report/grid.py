@@ -1,28 +1,32 @@
 """Heat map of a gridworld, drawn as in the paper's Fig. 4: the world, and beside it what each field is worth.
 
-A field is the set of states that stand on it. Indispensable fields are white, fields to avoid red and hatched, the
-others teal: the paler, the less of the successful runs can pass them.
+A field is the set of states that stand on it. It is as teal as the share of the successful runs that can pass it, its
+upper bound, and a white square in its middle is as large as the share that must, its lower bound: an indispensable
+field is all white. Fields to avoid are red and hatched, fields that no run enters dotted, walls are walls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from waypost.arguments import checked
+from waypost.importance.groups import with_groups
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.report.canvas import empty_figure
 from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
 from waypost.report.palette import Palette, Theme, matplotlib, palette
+from waypost.report.tiles import FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.view import explained_scope
 from waypost.report.wording import SCOPE_TITLES, printable, span
 
-TEAL, RED, WHITE, GOLD = "#2a9d8f", "#c8102e", "#ffffff", "#f4c430"
-FILLS = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}
-TILE = {"edgecolor": "#4a5057", "linewidth": 0.8}
+TEAL, RED, WHITE, FLOOR = "#2a9d8f", "#c8102e", "#ffffff", "#14171a"
+FACING = {"right": (1, 0), "down": (0, 1), "left": (-1, 0), "up": (0, -1)}
+NEVER: dict[str, Any] = {"facecolor": "#eceff1", "hatch": "..."}
+NUMBERED = 150  # fields of a picture that has numbers by itself
 
 
 @checked
@@ -31,13 +35,13 @@ def plot_grid(
     *,
     coordinates: Mapping[Any, Field] | None = None,
     scope: str | None = None,
-    numbers: bool = False,
+    numbers: bool | None = None,
     theme: Theme = "light",
 ) -> Any:
     """Gridworld and its heat map, side by side.
 
-    Explained with ``groups=fields_of(mdp)``, a field shows its bounds as a whole; without, the largest bounds among its
-    states, which is the least that the field as a whole can have.
+    A field shows the bounds of passing any of its states. They are taken from the explanation where it was asked for
+    them (``groups=fields_of(mdp)``), and asked for here where it was not.
 
     Parameters
     ----------
@@ -46,9 +50,9 @@ def plot_grid(
     coordinates
         Column and row of each state, by name; read off the names when not given.
     scope
-        Which bounds to show; the main scope by default.
+        Which bounds to show; by default those of the scope that tells most fields apart.
     numbers
-        Write the bounds into the fields.
+        Write the bounds into the fields; by default where some lie between 0 and 1 and there is room.
     theme
         Light or dark paper.
 
@@ -56,88 +60,115 @@ def plot_grid(
     >>> from waypost.importance import explain
     >>> figure = plot_grid(explain(gridworld(), target="goal"))
     >>> [axis.get_title() for axis in figure.axes]
-    ['gridworld', "importance for 'goal' (any strategy)"]
+    ['the world', "importance for 'goal' (any strategy)"]
     """
-    mdp, scope = explanation.mdp, explained_scope(explanation, scope)
+    mdp = explanation.mdp
+    if scope is not None:
+        scope = explained_scope(explanation, scope)
     places = needed_coordinates(mdp, coordinates)
-    worth = _worth(explanation, places, scope)
-    colours = palette(theme)
-    xs, ys = zip(*places.values(), strict=True)
-    frame = (min(xs), max(xs), min(ys), max(ys))
-    wide, high = frame[1] - frame[0] + 1, frame[3] - frame[2] + 1
-    tile = min(0.62, 6 / max(wide, high))
-    size = (2 * wide * tile + 0.5, high * tile + 0.9)
-    figure = empty_figure(figsize=size, facecolor=colours.paper, layout="constrained")
+    shares = _shares(explanation, places)
+    scope = scope or _telling(explanation, shares)
+    worth = {at: bounds[scope] for at, bounds in shares.items()}
+    never = _never_entered(explanation, places, scope)
+    colours, frame = palette(theme), frame_of(places)
+    size = tile_size(frame)
+    figure = empty_figure(
+        figsize=(2 * max(2.6, frame.wide * size) + 0.5, frame.high * size + 1.1),
+        facecolor=colours.paper,
+        layout="constrained",
+    )
     world, heat = figure.subplots(1, 2)
-    _tiles(world, explanation, places, frame)
+    marks = marks_of(explanation, places)
+    _tiles(world, explanation, places, marks, frame)
+    if numbers is None:
+        numbers = len(worth) <= NUMBERED and any(0 < bound < 1 for bounds in worth.values() for bound in bounds)
+    _overlay(heat, worth, never, frame, numbers=numbers)
+    for axis, ink in ((world, "#d9dde1"), (heat, "#1d2329")):
+        walls_between(axis, mdp, places, marks, ink=ink)
     target = printable(explanation.target, 30)
-    _overlay(heat, worth, places.values(), numbers=numbers)
-    for axis, title in ((world, "gridworld"), (heat, f"importance for {target} ({SCOPE_TITLES[scope]})")):
-        _dress(axis, title, frame, colours)
-    _legend(figure, worth, colours)
+    dress(world, "the world", frame, colours)
+    dress(heat, f"importance for {target} ({SCOPE_TITLES[scope]})", frame, colours)
+    walls = any(at not in worth for at in frame.fields())
+    shown = sorted({*marks.values(), *(["wall"] if walls else [])} & {*FILLS})
+    _legend(figure, worth, never, colours, scope=scope, marks=shown)
     return figure
 
 
-def _worth(explanation: Explanation, places: Coordinates, scope: str) -> dict[Field, Bounds]:
-    groups = {field: explanation.groups.get(field_name(field)) for field in places.values()}
-    if all(groups.values()):
-        return {field: bounds[scope] for field, bounds in groups.items() if bounds}
-    found: dict[Field, Bounds] = {}
+def _shares(explanation: Explanation, places: Coordinates) -> dict[Field, Mapping[str, Bounds]]:
+    """Bounds of each field by scope, as a whole; those of a field with several states are asked for."""
+    on: dict[Field, list[int]] = {}
+    for state, at in places.items():
+        on.setdefault(at, []).append(state)
+    asked = {int(state): k for k, state in enumerate(explanation.asked.tolist())}
+    alone = {at: states[0] for at, states in on.items() if len(states) == 1 and states[0] in asked}
+    names = {field_name(at): [explanation.mdp.states[s] for s in on[at]] for at in on if at not in alone}
+    whole = with_groups(explanation, {name: names[name] for name in names if name not in explanation.groups})
+    return {at: explanation.at(asked[alone[at]]) if at in alone else whole.groups[field_name(at)] for at in on}
+
+
+def _telling(explanation: Explanation, shares: Mapping[Field, Mapping[str, Bounds]]) -> str:
+    """Scope that tells most fields apart; the main one where several do."""
+    different = {scope: len({bounds[scope] for bounds in shares.values()}) for scope in explanation.scopes}
+    main = explanation.main_scope
+    return max(different, key=lambda scope: (different[scope], scope == main)) if different else main
+
+
+def _never_entered(explanation: Explanation, places: Coordinates, scope: str) -> set[Field]:
+    """Fields that no run enters, as far as was asked."""
+    if scope != explanation.main_scope and scope == "strategy":
+        return set()
+    entered: dict[Field, bool] = {}
     for k, state in enumerate(explanation.asked.tolist()):
         if state in places:
-            bounds, known = explanation.scopes[scope].at(k), found.get(places[state], Bounds(0, 0))
-            found[places[state]] = Bounds(max(known.lower, bounds.lower), max(known.upper, bounds.upper))
-    return found
+            reached = explanation.kinds[k] is not Kind.UNREACHABLE
+            entered[places[state]] = entered.get(places[state], False) or reached
+    return {at for at, reached in entered.items() if not reached}
 
 
-def _tiles(axis: Any, explanation: Explanation, places: Coordinates, frame: tuple[int, int, int, int]) -> None:
+def _tiles(axis: Any, explanation: Explanation, places: Coordinates, marks: Mapping[Field, str], frame: Frame) -> None:
     """Draw the world: dark floor, orange lava, blue holes, the green goal, key, door, and the agent's red triangle."""
     patches = matplotlib("patches")
     floor = set(places.values())
-    marks = marks_of(explanation, places)
-    for y in range(frame[2], frame[3] + 1):
-        for x in range(frame[0], frame[1] + 1):
-            mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
-            fill = FILLS.get(mark, "#14171a")
-            axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
-            if mark == "lava":
-                across = np.linspace(x - 0.38, x + 0.38, 30)
-                for shift in (-0.2, 0.02, 0.24):
-                    axis.plot(across, y + shift + 0.05 * np.sin((across - x) * 16), color="#5c2a00", linewidth=1.1)
-            elif mark == "key":
-                _key(axis, patches, x, y)
-            elif mark == "door":
-                _door(axis, patches, x, y)
+    for x, y in frame.fields():
+        mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
+        fill = FILLS.get(mark, FLOOR)
+        axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
+        if mark == "lava":
+            across = np.linspace(x - 0.38, x + 0.38, 30)
+            for shift in (-0.2, 0.02, 0.24):
+                axis.plot(across, y + shift + 0.05 * np.sin((across - x) * 16), color="#5c2a00", linewidth=1.1)
+        elif mark in {"key", "door"}:
+            thing(axis, (x, y), mark)
     if explanation.mdp.initial in places:
-        x, y = places[explanation.mdp.initial]
-        corners = [(x - 0.26, y - 0.3), (x + 0.32, y), (x - 0.26, y + 0.3)]
-        axis.add_patch(patches.Polygon(corners, facecolor="#e5243b", edgecolor="#ffffff", linewidth=0.6))
+        _agent(axis, explanation, *places[explanation.mdp.initial])
 
 
-def _key(axis: Any, patches: Any, x: int, y: int) -> None:
-    axis.add_patch(patches.Circle((x + 0.05, y - 0.2), 0.15, fill=False, edgecolor=GOLD, linewidth=2.4))
-    axis.plot([x + 0.05, x + 0.05], [y - 0.05, y + 0.34], color=GOLD, linewidth=2.4)
-    for shift in (0.18, 0.32):
-        axis.plot([x - 0.13, x + 0.05], [y + shift, y + shift], color=GOLD, linewidth=2.4)
+def _agent(axis: Any, explanation: Explanation, x: int, y: int) -> None:
+    """Draw the agent where it begins, as it looks where the model says so."""
+    facing = explanation.mdp.variables.get("facing")
+    looks = str(facing.at(explanation.mdp.initial)) if facing is not None else "right"
+    a, b = FACING.get(looks, (1, 0))
+    corners = [(-0.26, -0.3), (0.32, 0.0), (-0.26, 0.3)]
+    turned = [(x + u * a - v * b, y + u * b + v * a) for u, v in corners]
+    patch = matplotlib("patches").Polygon(turned, facecolor="#e5243b", edgecolor="#ffffff", linewidth=0.6)
+    axis.add_patch(patch)
 
 
-def _door(axis: Any, patches: Any, x: int, y: int) -> None:
-    axis.add_patch(
-        patches.Rectangle((x - 0.36, y - 0.4), 0.72, 0.8, facecolor="#5a4300", edgecolor=GOLD, linewidth=1.8)
-    )
-    axis.add_patch(patches.Circle((x + 0.2, y), 0.07, facecolor=GOLD))
-
-
-def _overlay(axis: Any, worth: Mapping[Field, Bounds], floor: Iterable[Field], *, numbers: bool) -> None:
+def _overlay(axis: Any, worth: Mapping[Field, Bounds], never: set[Field], frame: Frame, *, numbers: bool) -> None:
     patches = matplotlib("patches")
-    for x, y in dict.fromkeys(floor):
+    for x, y in frame.fields():
         bounds = worth.get((x, y))
-        style = {"facecolor": "#8d949b"} if bounds is None else _look(bounds)
+        style = NEVER if (x, y) in never else {"facecolor": FILLS["wall"]} if bounds is None else _look(bounds)
         axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, **TILE, **style))
-        if numbers and bounds is not None:
+        if bounds is None or (x, y) in never:
+            continue
+        if 0 < bounds.lower < 1:
+            side = float(np.sqrt(float(bounds.lower)))
+            axis.add_patch(patches.Rectangle((x - side / 2, y - side / 2), side, side, facecolor=WHITE, linewidth=0))
+        if numbers:
             ink = "#ffffff" if kind_of(bounds) is Kind.DETRIMENTAL else "#101418"
             text = span(bounds).replace(" to ", "\nto ")
-            axis.text(x, y, text, ha="center", va="center", color=ink, fontsize=6)
+            axis.text(x, y, text, ha="center", va="center", color=ink, fontsize=6.5)
 
 
 def _look(bounds: Bounds) -> dict[str, Any]:
@@ -151,22 +182,28 @@ def _look(bounds: Bounds) -> dict[str, Any]:
     return {"facecolor": tuple(pale + (full - pale) * float(bounds.upper))}
 
 
-def _dress(axis: Any, title: str, frame: tuple[int, int, int, int], colours: Palette) -> None:
-    axis.set_xlim(frame[0] - 0.5, frame[1] + 0.5)
-    axis.set_ylim(frame[3] + 0.5, frame[2] - 0.5)
-    axis.set_aspect("equal")
-    axis.set_title(title, fontsize=9, color=colours.ink, parse_math=False)
-    axis.set_xticks([])
-    axis.set_yticks([])
-    for side in axis.spines.values():
-        side.set_color("#4a5057")
-
-
-def _legend(figure: Any, worth: Mapping[Field, Bounds], colours: Palette) -> None:
+def _legend(
+    figure: Any, worth: Mapping[Field, Bounds], never: set[Field], colours: Palette, *, scope: str, marks: list[str]
+) -> None:
+    """Explain the looks that occur."""
     patches = matplotlib("patches")
-    entries = {"indispensable (1)": Bounds(1, 1), "optional (up to 1)": Bounds(0, 1), "to avoid (0)": Bounds(0, 0)}
-    handles = [patches.Patch(label=label, **TILE, **_look(bounds)) for label, bounds in entries.items()]
-    if any(bounds.upper != 1 and kind_of(bounds) is not Kind.DETRIMENTAL for bounds in worth.values()):
-        handles.insert(2, patches.Patch(label="optional (up to 0.3)", edgecolor="#4a5057", **_look(Bounds(0, 0.3))))
-    look = {"frameon": False, "fontsize": 8, "labelcolor": colours.ink}
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **look)
+    seen = [bounds for at, bounds in worth.items() if at not in never]
+    kinds = {kind_of(bounds) for bounds in seen}
+    entries: dict[str, dict[str, Any]] = {}
+    if Kind.INDISPENSABLE in kinds:
+        entries["indispensable (1)"] = _look(Bounds(1, 1))
+    between = {float(bounds.upper) for bounds in seen if bounds.upper > 0 and bounds.lower < 1}
+    if 1.0 in between:
+        entries["can be passed by all (up to 1)"] = _look(Bounds(0, 1))
+    if between - {1.0}:
+        entries["by some (up to 0.3)"] = _look(Bounds(0, 0.3))
+    if Kind.DETRIMENTAL in kinds:
+        entries["to avoid (0)" if scope == "all" else "not passed (0)"] = _look(Bounds(0, 0))
+    if never:
+        entries["never reached"] = NEVER
+    entries |= {mark: {"facecolor": FILLS[mark]} for mark in marks}
+    handles = [patches.Patch(label=label, **TILE, **style) for label, style in entries.items()]
+    title = "white square: the share that must pass" if any(0 < bounds.lower < 1 for bounds in seen) else None
+    look = {"frameon": False, "fontsize": 7.5, "labelcolor": colours.ink, "title": title, "title_fontsize": 7.5}
+    made = figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), **look)
+    made.get_title().set_color(colours.ink)

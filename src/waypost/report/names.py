@@ -64,8 +64,10 @@ def addition(called: str, name: str) -> str:
 
     >>> addition("O_SENT", "q7: O_SENT"), addition("O_SENT", "loc=7"), addition("O_SENT", "O_SENT")
     ('q7', 'loc=7', '')
+    >>> addition("key", "x=1, carrying=yellow_key")  # a part of a word is no name
+    'x=1, carrying=yellow_key'
     """
-    return name.replace(called, "").strip(" :;,-()[]") if called in name else name
+    return re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "", name).strip(" :;,-()[]") if called in name else name
 
 
 def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:

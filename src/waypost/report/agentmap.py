@@ -1,0 +1,241 @@
+"""An agent on the map of its world: what it does on each field, where that costs success, and where its runs end.
+
+A field is redder the more success is lost on it. Dark arrows are what the agent does there, the longer the more often;
+a green arrow is the best in the state of the field in which most is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from waypost.model import MDP
+from waypost.report.canvas import empty_figure
+from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates
+from waypost.report.palette import Palette, Theme, matplotlib, palette
+from waypost.report.tiles import FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
+from waypost.report.wording import count, number, percent, printable
+
+if TYPE_CHECKING:
+    from waypost.agents import AgentExplanation, Departure
+
+HEADINGS = {
+    "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1),
+    "west": (-1, 0), "east": (1, 0), "north": (0, -1), "south": (0, 1),
+}  # fmt: skip
+TURNING = "facing"  # a variable; where there is one, left and right are turns
+SHOWN = 0.05  # actions taken less often are not drawn
+TOLD = 0.1  # of actions that lead nowhere
+TAKEN, BEST, MET, NEVER, LOST = "#1d2329", "#0f7b3f", "#fdfdfb", "#d9dde1", "#d7301f"
+
+
+@dataclass
+class _Spot:
+    """What happens on one field."""
+
+    visits: float = 0.0
+    cost: float = 0.0
+    moves: dict[Field, float] = field(default_factory=dict)  # by direction, how often
+    words: dict[str, float] = field(default_factory=dict)  # actions that lead nowhere, how often
+    best: tuple[Field, ...] = ()  # where most is lost
+    ends: float = 0.0  # share of the runs that end here without the target
+
+
+def plot_agent(
+    explanation: AgentExplanation, *, coordinates: Mapping[Any, Field] | None = None, theme: Theme = "light"
+) -> Any:
+    r"""Map of an agent with arrows; of two agents, one beside the other.
+
+    >>> from waypost import MDP, explain_agent
+    >>> mdp = MDP.from_dict(
+    ...     {"x=0, y=0": {"right": "x=1, y=0", "stay": "x=0, y=0"}, "x=1, y=0": {}}, initial="x=0, y=0"
+    ... )
+    >>> figure = plot_agent(explain_agent(mdp, {"x=0, y=0": "right"}, target="x=1, y=0"))
+    >>> figure.axes[0].get_title()
+    "the agent reaches 'x=1, y=0'\nwith 1; 1 is possible"
+    """
+    mdp = explanation.mdp
+    places = needed_coordinates(mdp, coordinates)
+    frame, colours = frame_of(places), palette(theme)
+    agents = [explanation, *([explanation.against] if explanation.against else [])]
+    wide, high = frame.wide, frame.high
+    size = tile_size(frame)
+    least = 4.2 if len(agents) == 1 else 3.4
+    shape = (len(agents) * max(least, wide * size) + 0.3, high * size + 1.15)
+    figure = empty_figure(figsize=shape, facecolor=colours.paper, layout="constrained")
+    axes = figure.subplots(1, len(agents), squeeze=False)[0]
+    spots = [_spots(agent, places) for agent in agents]
+    worst = max((spot.cost for found in spots for spot in found.values()), default=0.0)
+    for k, (axis, agent, found) in enumerate(zip(axes, agents, spots, strict=True)):
+        _draw(axis, agent, found, places, frame, worst)
+        dress(axis, _title(agent, ("the agent ", "the other ")[k] if len(agents) > 1 else "the agent "), frame, colours)
+    shown = {mark for mark in marks_on(mdp, explanation.target, places).values() if mark in FILLS}
+    walls = {"wall"} if any(at not in spots[0] for at in frame.fields()) else set()
+    _legend(figure, spots, worst, sorted(shown | walls), colours)
+    return figure
+
+
+def _title(agent: AgentExplanation, called: str) -> str:
+    within = "" if agent.within is None else f" within {count(agent.within, 'step')}"
+    late = f", {percent(agent.late)} are late" if agent.late >= 0.0005 else ""
+    told = f"with {number(agent.success)}; {number(agent.best)} is possible{late}"
+    return f"{called}reaches {printable(agent.target, 24)}{within}\n{told}"
+
+
+def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _Spot]:
+    """What happens on each field, over all its states."""
+    mdp, spots = explanation.mdp, {}
+    for at in set(places.values()):
+        spots[at] = _Spot()
+    of_place: dict[str, Departure] = {place.state: place for place in explanation.places}
+    stands = {explanation.place(state): places[s] for s, state in enumerate(mdp.states) if s in places}
+    inside = {explanation.place(state): s for s, state in enumerate(mdp.states)}
+    costliest: dict[Field, float] = {}
+    for name, place in of_place.items():
+        if name not in stands or place.visits <= 0:
+            continue
+        spot, state = spots[stands[name]], inside[name]
+        weight = place.visits if np.isfinite(place.visits) else 1.0
+        spot.visits += weight
+        spot.cost += place.cost
+        for action, share in place.taken.items():
+            way = heading(mdp, places, state, action)
+            kept: dict[Any, float] = spot.words if way is None else spot.moves
+            key = action if way is None else way
+            kept[key] = kept.get(key, 0.0) + weight * share
+        if place.cost > max(costliest.get(stands[name], 0.0), 1e-9):
+            costliest[stands[name]] = place.cost
+            ways = (heading(mdp, places, state, action) for action in place.best)
+            spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
+    for fate in explanation.fates:
+        if explanation.is_late(fate):
+            continue
+        standing = [places[s] for s in map(mdp.state, fate.states) if s in places]
+        if standing:
+            spots[standing[0]].ends += fate.probability
+    return spots
+
+
+def heading(mdp: MDP, places: Coordinates, state: int, action: str) -> Field | None:
+    """Direction of an action on the grid: what its name says, or where it leads; None for one that leads nowhere.
+
+    In a world with a heading of its own (``facing``), left and right are turns.
+    """
+    if TURNING not in mdp.variables and action.lower() in HEADINGS:
+        return HEADINGS[action.lower()]
+    if action not in mdp.actions_of(state):
+        return None
+    row = mdp.transitions[[mdp.choice(state, action)]].tocoo()
+    x, y = places[state]
+    moved = np.zeros(2)
+    for to, p in zip(row.col.tolist(), row.data.tolist(), strict=True):
+        if to in places:
+            moved += p * (np.array(places[to]) - (x, y))
+    if np.abs(moved).max() < 0.2 or np.abs(moved).max() > 1.5:  # it stays, or is put somewhere else
+        return None
+    return int(np.sign(round(moved[0], 1))), int(np.sign(round(moved[1], 1)))
+
+
+def _draw(
+    axis: Any, agent: AgentExplanation, spots: Mapping[Field, _Spot], places: Coordinates, frame: Frame, worst: float
+) -> None:
+    patches = matplotlib("patches")
+    marks = marks_on(agent.mdp, agent.decisions.target, places)
+    for at in frame.fields():
+        spot, mark = spots.get(at), marks.get(at, "")
+        passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
+        fill = FILLS["wall"] if spot is None else FILLS.get("" if passed else mark) or _fill(spot, worst)
+        axis.add_patch(patches.Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=fill, **TILE))
+        if passed:
+            inner = {"fill": False, "edgecolor": FILLS["goal"], "linewidth": 3}
+            axis.add_patch(patches.Rectangle((at[0] - 0.45, at[1] - 0.45), 0.9, 0.9, **inner))
+        if spot is None:
+            continue
+        if mark in {"key", "door"}:
+            thing(axis, at, mark, floor="none")
+        _arrows(axis, at, spot)
+        if spot.ends >= 0.0005:
+            _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) else TAKEN)
+        if spot.cost >= 0.0005:
+            axis.text(at[0], at[1] + 0.47, f"-{number(spot.cost)}", ha="center", va="bottom", fontsize=6.5, color=TAKEN)
+    walls_between(axis, agent.mdp, places, marks, ink=TAKEN)
+    if agent.mdp.initial in places:
+        x, y = places[agent.mdp.initial]
+        axis.text(x - 0.45, y - 0.45, "start", ha="left", va="top", fontsize=6, color="#5d6670")
+
+
+def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
+    """Say how many runs end on a field, beside the arrows of those that go round for ever."""
+    share = percent(1.0 if spot.ends > 1 - 1e-9 else spot.ends)
+    if spot.moves:
+        axis.text(at[0], at[1] - 0.46, f"{share} stay", ha="center", va="top", fontsize=6.5, color=ink)
+    else:
+        axis.text(*at, f"{share}\nend", ha="center", va="center", fontsize=7, color=ink)
+
+
+def _fill(spot: _Spot, worst: float) -> Any:
+    if spot.visits == 0:
+        return NEVER
+    colors = matplotlib("colors")
+    pale, full = np.array(colors.to_rgb(MET)), np.array(colors.to_rgb(LOST))
+    return tuple(pale + (full - pale) * 0.75 * (spot.cost / worst if worst else 0.0))
+
+
+def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
+    for way in spot.best:
+        if way not in spot.moves or spot.moves[way] < spot.visits / 2:
+            _arrow(axis, at, way, 0.4, color=BEST, width=0.03, zorder=3)
+    moving = sum(spot.moves.values())
+    drawn = {way: often / moving for way, often in spot.moves.items() if often >= SHOWN * moving}
+    for way, share in drawn.items():
+        ahead = 0.16 if len(drawn) > 1 else 0.0
+        _arrow(axis, at, way, 0.15 + 0.27 * share, ahead=ahead, color=TAKEN, width=0.045, zorder=4)
+    told = [name for name, often in spot.words.items() if name not in HEADINGS and often >= TOLD * spot.visits]
+    if told:
+        axis.text(at[0], at[1] - 0.43, ", ".join(told[:2]), ha="center", va="top", fontsize=5.5, color=TAKEN)
+
+
+def _arrow(
+    axis: Any, at: Field, way: Field, length: float, *, color: str, width: float, zorder: int, ahead: float = 0.0
+) -> None:
+    patches = matplotlib("patches")
+    x, y = at
+    axis.add_patch(
+        patches.FancyArrow(
+            x + (ahead - 0.08) * way[0],
+            y + (ahead - 0.08) * way[1],
+            length * way[0],
+            length * way[1],
+            width=width,
+            head_width=0.17,
+            head_length=0.13,
+            length_includes_head=True,
+            facecolor=color,
+            edgecolor="none",
+            zorder=zorder,
+        )
+    )
+
+
+def _legend(figure: Any, spots: list[dict[Field, _Spot]], worst: float, marks: Sequence[str], colours: Palette) -> None:
+    lines = matplotlib("lines")
+    patches = matplotlib("patches")
+    arrow = {"linestyle": "none", "markersize": 9}
+    handles: list[Any] = [lines.Line2D([], [], marker=r"$\rightarrow$", color=colours.ink, label="taken", **arrow)]
+    seen = [spot for found in spots for spot in found.values()]
+    if any(spot.best for spot in seen):
+        handles.append(
+            lines.Line2D([], [], marker=r"$\rightarrow$", color=BEST, label="best, where most is lost", **arrow)
+        )
+    if worst > 0:
+        handles.append(
+            patches.Patch(facecolor=_fill(_Spot(1, worst), worst), label=f"loses {number(worst)} of success", **TILE)
+        )
+    if any(spot.visits == 0 and not spot.ends for spot in seen):
+        handles.append(patches.Patch(facecolor=NEVER, label="never met", **TILE))
+    handles += [patches.Patch(facecolor=FILLS[mark], label=mark, **TILE) for mark in marks]
+    look = {"frameon": False, "fontsize": 7.5, "labelcolor": colours.ink}
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), **look)
