@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.gth import Chain, arrange, blank, eliminate, substitute
+from waypost.solve.nearly import ask_no_more, nearly_best
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
-from waypost.solve.strain import EPS, begin, bettered, harmless, judge, judge_single, relax_strain
+from waypost.solve.strain import begin, bettered, harmless, judge, judge_single, relax_strain
 
 STOP = -1  # the choice of a state that stops or is terminal
 TIE = 1e-13  # relative: a smaller improvement is taken for rounding
@@ -41,7 +42,6 @@ _SMALL = 1_000_000  # steps of elimination that are always worth it
 _FILL = 256  # and per arrow: beyond, relaxation comes first
 _LONG = 100_000_000  # steps that one strategy by itself may take
 _LONGEST = 400_000_000  # and all of them: a list of these steps takes gigabytes
-_NEARLY = 1e-6  # the share of what is at stake by which a choice is clearly worse
 
 
 class Rewards(NamedTuple):
@@ -234,7 +234,7 @@ def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore
     """
     judged = False
     for _ in range(60 + len(block)):
-        near = _nearly_best(block, rewards, earned)
+        near = nearly_best(block, rewards, earned)
         source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, near, place)
         arranged, pattern = arrange(len(block), source, goal, _LONG)
         if not arranged:
@@ -254,7 +254,7 @@ def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore
             rewards.may_stop, rewards.gain_weight, rewards.loss_weight, rewards.tie, rewards.zero,
         )  # fmt: skip
         judge(0, len(block), block, pattern, place, among, earned, known, factors)
-        enough = _ask_no_more(block, rewards, near, known)
+        enough = ask_no_more(block, rewards, near, known)
         if enough and harmless(block, rewards, earned, known):
             return True
         if bettered(0, len(block), block, pattern, place, among, earned, known, factors):
@@ -265,48 +265,6 @@ def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore
             return True
         judged = True  # what is near was told from rough values, perhaps
     return False
-
-
-@kernel
-def _nearly_best(block, rewards, earned):  # type: ignore[no-untyped-def]
-    """(C,) the choices of a strategy in a component, and those that are nearly as good or better."""
-    near = np.zeros(len(rewards.enabled), np.bool_)
-    for x in block:
-        if earned.choice[x] >= 0:
-            near[earned.choice[x]] = True
-        up = rewards.gain_weight * earned.gain[x]
-        down = rewards.loss_weight * earned.loss[x]
-        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-            if rewards.enabled[c]:
-                better = 0.0
-                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                    y = rewards.indices[e]
-                    there = rewards.gain_weight * earned.gain[y] - rewards.loss_weight * earned.loss[y]
-                    better += rewards.data[e] * (there - (up - down))
-                near[c] |= better >= -_NEARLY * (up + down)
-    return near
-
-
-@kernel
-def _ask_no_more(block, rewards, near, known):  # type: ignore[no-untyped-def]
-    """Whether the strains found among `near` choices are enough for the others (the inequality of `strain`)."""
-    for x in block:
-        me = known.leader[x]
-        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-            if rewards.enabled[c] and not near[c]:
-                n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
-                asked = 0.0
-                left = 0.0
-                for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                    y = rewards.indices[e]
-                    if known.leader[y] != me:
-                        more = known.worth[y] - known.worth[x] + (known.fix[y] - known.fix[x])
-                        onward = known.strain[known.leader[y]] * (1.0 + n * EPS)
-                        asked += rewards.data[e] * (onward + n * abs(more) + more / EPS)
-                        left += rewards.data[e] * known.strain[me]
-                if asked > left:
-                    return False
-    return True
 
 
 @kernel

@@ -249,8 +249,8 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, start: Ints
     block = block[~rewards.terminal[block]]
     if len(block) > MOST_IN_DIGITS:
         raise PrecisionError(
-            f"{len(block):,} states lead to one another, and runs leave them so slowly that floats do not settle what is "
-            "best"
+            f"{len(block):,} states lead to one another, and runs leave them so slowly that floats do not settle "
+            "what is best"
         )
     choices = np.concatenate([np.arange(*rewards.first_choice[x : x + 2]) for x in block])
     choices = choices[rewards.enabled[choices]]

@@ -344,7 +344,7 @@ def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
                 switched = True
                 asking[x] = c
                 known.strain[me] = asked  # what others of its end component must exceed
-                if me != x or (led > 0 and _several(block, x, known.leader)):
+                if led > 0:
                     _towards(block, x, rewards, asking, known.leader)
     return switched
 
@@ -358,15 +358,6 @@ def _hopeless(block, known):  # type: ignore[no-untyped-def]
         strain = max(strain, known.strain[x])
         worth = max(worth, abs(known.worth[x]))
     return EPS * strain > HOPELESS * worth
-
-
-@kernel
-def _several(block, x, leader):  # type: ignore[no-untyped-def]
-    """Whether a leader stands for others."""
-    others = 0
-    for y in block:
-        others += y != x and leader[y] == x
-    return others > 0
 
 
 @kernel
