@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from waypost.arguments import checked
 from waypost.environments.ends import steps_of
 from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
@@ -170,6 +171,7 @@ class AgentExplanation:
         return self.summary().replace("\n", "  \n")
 
 
+@checked
 def explain_agent(
     mdp: MDP,
     agent: Any,
@@ -184,14 +186,30 @@ def explain_agent(
 
     Parameters
     ----------
+    mdp
+        The model of the environment.
     agent
         A `Strategy`, or anything `waypost.read_strategy` takes.
+    target
+        Labels or names of states; any of them is the goal.
     against
         Another agent, to stand beside it.
     within
         Steps in which the target is to be reached, by the agent and by the best; as many as it takes without.
     table, observe
         How to read the agents, as in `waypost.read_strategy`.
+
+    Returns
+    -------
+    AgentExplanation
+        Success, decisions, what becomes of runs that fail, and importance under the agent.
+
+    Raises
+    ------
+    StrategyError
+        If the agent does not fit the model.
+    UndefinedImportanceError
+        If no strategy reaches the target at all.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.environments.blackjack import BLACKJACK, blackjack_state, is_blackjack
 from waypost.environments.ends import EnvironmentStep, EpisodeModel
 from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_labels, minigrid_state
@@ -23,6 +24,7 @@ Outcome = tuple[int, float, bool]  # where a try led, its reward, and whether th
 PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
 
 
+@checked
 def explore(
     env: Any,
     *,
@@ -41,6 +43,8 @@ def explore(
 
     Parameters
     ----------
+    env
+        A Gymnasium environment that can be copied.
     key
         What tells two states apart, as text or any hashable value; known for Minigrid (the agent, its load, the doors)
         and Blackjack. The first world found with a key stands for all that have it, so it must hold what the future
@@ -51,8 +55,22 @@ def explore(
         Of the reset, which also fixes the world.
     starts
         How many resets to begin from, with seeds from `seed` on: a state ``start`` leads to them as often as they came.
+    samples
+        How often a step that draws random numbers is tried.
     limit
         Give up beyond this many states.
+
+    Returns
+    -------
+    MDP
+        With the label ``goal``.
+
+    Raises
+    ------
+    ArgumentError
+        If several starts are asked for without a seed.
+    ModelError
+        If there are more states than the limit.
 
     Examples
     --------

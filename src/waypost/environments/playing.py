@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from waypost.arguments import checked
 from waypost.errors import FormatError, require
 from waypost.model import MDP
 
@@ -50,6 +51,7 @@ def rewarded(episode: Episode) -> str:
     return POSITIVE if episode.total_reward > 0 else NEGATIVE
 
 
+@checked
 def rollouts(
     env: Any,
     policy: Any,
@@ -67,9 +69,13 @@ def rollouts(
 
     Parameters
     ----------
+    env
+        A Gymnasium environment.
     policy
         A function from observations to actions, an agent with ``predict`` (stable-baselines3), or None for one that
         plays at random.
+    episodes
+        How many to play.
     abstraction
         What an observation is called.
     outcome
@@ -80,8 +86,20 @@ def rollouts(
         Whether an agent with ``predict`` does what it thinks best, or draws its actions as it did in training.
     seed
         Of the environment and of random play.
+    max_steps
+        After which an episode is cut off.
     progress
         Called with the number of episodes done and their total.
+
+    Returns
+    -------
+    list
+        A trace for each episode: what it begins with, then pairs of an action and what it led to.
+
+    Raises
+    ------
+    ArgumentError
+        If an action has no name, or something is not what it should be.
 
     Examples
     --------
@@ -145,9 +163,27 @@ def record(
     return found
 
 
+@checked
 def count_mdp(traces: Sequence[Trace]) -> MDP:
     """MDP with one state per name, whose probabilities are the frequencies in the traces; the counts are kept.
 
+    Parameters
+    ----------
+    traces
+        As `rollouts` gives them: what a trace begins with, then pairs of an action and what it led to.
+
+    Returns
+    -------
+    MDP
+        With ``counts`` of every transition.
+
+    Raises
+    ------
+    FormatError
+        If the traces do not begin in one and the same state.
+
+    Examples
+    --------
     >>> mdp = count_mdp([["s", ("try", "positive")], ["s", ("try", "s"), ("try", "negative")]])
     >>> mdp.states, mdp.counts.tolist(), [str(p) for p in mdp.exact]
     (('s', 'positive', 'negative'), [1, 1, 1, 0, 0], ['1/3', '1/3', '1/3', '1', '1'])

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.arguments import checked
 from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
@@ -19,9 +20,35 @@ from waypost.solve.rational import to_fraction
 from waypost.solve.rewards import Payoff, best_rewards, rewards_in
 
 
+@checked
 def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], exact: bool = False) -> NDArray[Any]:
     """Probability of reaching `target` from each state, greatest or least over all strategies.
 
+    Parameters
+    ----------
+    mdp
+        The model.
+    target
+        Labels or names of states; any of them is the target.
+    optimum
+        Whether strategies go for the target or avoid it.
+    exact
+        Whether numbers are fractions.
+
+    Returns
+    -------
+    numpy.ndarray
+        A probability for each state, in the order of ``mdp.states``.
+
+    Raises
+    ------
+    NameUnknownError
+        If the model has no such target.
+    PrecisionError
+        If floats cannot tell; ask for exact numbers then.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> mdp = loan()
     >>> dict(zip(mdp.states, reachability(mdp, target="Granted", optimum="max").round(3).tolist()))["Application"]
@@ -29,8 +56,6 @@ def reachability(mdp: MDP, *, target: Target, optimum: Literal["max", "min"], ex
     >>> reachability(mdp, target="Granted", optimum="max", exact=True)[0]
     Fraction(49, 50)
     """
-    if optimum not in ("max", "min"):
-        raise ValueError(f"optimum is 'max' or 'min', not {optimum!r}")
     reach = Reach.of(mdp, mdp.where(target), exact=exact)
     found = (reach.max if optimum == "max" else reach.min).values
     return fractions(found) if exact else found
