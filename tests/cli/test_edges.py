@@ -98,5 +98,5 @@ def test_the_help_of_every_command_has_an_example_that_runs(tmp_path, monkeypatc
         return
     assert run(arguments) == 0
     assert capsys.readouterr().out
-    written = [word for word in arguments if word.endswith((".html", ".drn"))]
+    written = [word for word in arguments if word.endswith((".html", ".drn", ".png"))]
     assert [path.name for path in tmp_path.iterdir()] == written

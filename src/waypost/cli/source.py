@@ -17,7 +17,7 @@ from waypost.cli.progress import status
 from waypost.cli.terminal import say
 from waypost.environments.ends import GOAL, steps_of
 from waypost.environments.named import names_environment
-from waypost.errors import WaypostError
+from waypost.errors import StrategyError, WaypostError
 from waypost.formats import ReadingNote, read_mdp
 from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
@@ -261,7 +261,13 @@ def load_strategy(path: str, mdp: MDP) -> Strategy:
     """Strategy in a file (our JSON, Storm's or PRISM's export), or `observed`: what the model's log shows."""
     if path == "observed" and not Path(path).exists():
         return observed_strategy(mdp)
-    return read_strategy(mdp, path)
+    try:
+        return read_strategy(mdp, path)
+    except StrategyError as why:
+        file = Path(path).name
+        if file in str(why):
+            raise
+        raise StrategyError(f"{file}: {why}") from None
 
 
 def parse_constants(given: Iterable[str]) -> dict[str, Any]:

@@ -154,9 +154,12 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
     >>> found = explain_agent(loan(), Strategy.uniform(loan()), target="Granted")
     >>> print_agent(found, Console(width=100), top=1)  # doctest: +NORMALIZE_WHITESPACE +ELLIPSIS
     The agent reaches 'Granted' with probability 0.576; 0.98 is possible.
-      place          best    taken                         visits   costs
-     ─────────────────────────────────────────────────────────────────────
-      Consultation   Apply   Apply (50 %) or Angry (50 %)    0.75   0.367
+    <BLANKLINE>
+      place          best    taken                          visits   costs
+     ──────────────────────────────────────────────────────────────────────
+      Consultation   Apply   Apply (50 %) or Angry (50 %)     0.75   0.367
+    <BLANKLINE>
+    Departing from the best costs the agent 0.404 of success in all:
     ...
     """
     console.print(Text(lead(explanation)))

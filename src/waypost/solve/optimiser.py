@@ -215,13 +215,10 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
             switched = improve(block, rewards, earned, place, gap, _GAP_TIE)
         else:
             switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
-        if switched:
-            continue
+        if switched or bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+            continue  # ties are decided by what is best to all digits: others may do as well, but not be taken for it
         judge(0, len(block), block, pattern, place, rewards, earned, known, factors)
-        if harmless(block, rewards, earned, known):
-            return True
-        if not bettered(0, len(block), block, pattern, place, rewards, earned, known, factors):
-            return True
+        return True
     return False
 
 
@@ -253,12 +250,10 @@ def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore
             rewards.first_choice, rewards.indptr, rewards.indices, rewards.data, near, rewards.terminal,
             rewards.may_stop, rewards.gain_weight, rewards.loss_weight, rewards.tie, rewards.zero,
         )  # fmt: skip
+        if bettered(0, len(block), block, pattern, place, among, earned, known, factors, True):
+            continue
         judge(0, len(block), block, pattern, place, among, earned, known, factors)
         enough = ask_no_more(block, rewards, near, known)
-        if enough and harmless(block, rewards, earned, known):
-            return True
-        if bettered(0, len(block), block, pattern, place, among, earned, known, factors):
-            continue
         if not enough:
             known.strain[block] = np.inf
         if enough or judged:

@@ -96,17 +96,16 @@ def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> 
 
 
 @kernel
-def bettered(low, high, order, pattern, place, rewards, earned, known, factors) -> bool:  # type: ignore[no-untyped-def]
+def bettered(low, high, order, pattern, place, rewards, earned, known, factors, fresh) -> bool:  # type: ignore[no-untyped-def]
     """Switch to choices that are certainly better, to twice as many digits; whether there were any.
 
-    Takes a component that was judged, and keeps what is known of its strain. Where that does no harm there is no need
-    to ask: a better choice asks for strain like any other.
+    What is known of the strain is kept. Unless the `factors` are `fresh` those of the strategy, they are made again.
     """
     block = order[low:high]
     strain = known.strain[block]
     begin(block, rewards, earned, known)
     switched = False
-    if _lay(low, high, order, pattern, place, rewards, known.asking, factors):
+    if fresh or _lay(low, high, order, pattern, place, rewards, known.asking, factors):
         _refine(low, high, order, pattern, rewards, known, factors)
         switched = _improve(block, rewards, earned, known)
     _agree(block, known)

@@ -15,7 +15,7 @@ from waypost.graph.components import stay_in_ends
 from waypost.solve.gth import blank
 from waypost.solve.optimiser import Payoff, Rewards
 from waypost.solve.remaining import HIGHEST, LOWEST
-from waypost.solve.rounds import DECIDED, substitute_lanes
+from waypost.solve.rounds import DECIDED, STOP, substitute_lanes
 from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, nothing_known
 
 UNSURE, SURE, SWITCHED = range(3)
@@ -30,6 +30,8 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
     weights, rows = lanes.weights, lanes.rows
     earned = Payoff(lanes.gain[:, w].copy(), lanes.loss[:, w].copy(), lanes.choice[:, w].copy())
     stops = lanes.may_stop[:, w].copy()
+    if ((earned.choice == STOP) & ~stops).any():  # in a cycle that is never left: no strategy in scope
+        return UNSURE
     rewards = Rewards(
         course.first_choice, course.indptr, course.indices, course.data, course.enabled, stops, stops,
         weights[0, w], weights[1, w], 0.0, 0.0,
@@ -62,7 +64,7 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
         if high - low > 1 and bettered(
-            low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors
+            low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors, False
         ):
             lanes.choice[:, w] = earned.choice
             return SWITCHED
@@ -101,6 +103,10 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
     """(8,) SURE or, where that takes a closer look, UNSURE; `errors` is room for what is known of them."""
     n, width = lanes.choice.shape
     verdict = np.full(width, SURE)
+    for x in range(n):
+        for w in range(width):
+            if lanes.choice[x, w] == STOP and not lanes.may_stop[x, w]:
+                verdict[w] = UNSURE
     if course.wandering.any():
         for c in range(len(course.wandering)):
             if course.wandering[c]:
