@@ -185,3 +185,30 @@ def _undiscovered(x, first_choice, indptr, indices, enabled, number, low, compon
         if component[y] < 0:  # on the stack
             low[x] = min(low[x], number[y])
     return -1
+
+
+@kernel
+def send_towards(state, block, first_choice, indptr, indices, enabled, leader, choice) -> None:  # type: ignore[no-untyped-def]
+    """Let every other state of an end component that lies in a block take a choice that stays there and gets to one."""
+    me = leader[state]
+    near = np.zeros(len(leader), np.bool_)
+    near[state] = True
+    found = True
+    k = 0
+    while found:
+        found = False
+        for i in range(len(block)):
+            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
+            if leader[x] == me and not near[x]:
+                for c in range(first_choice[x], first_choice[x + 1]):
+                    inner = enabled[c]
+                    nearer = False
+                    for e in range(indptr[c], indptr[c + 1]):
+                        inner &= leader[indices[e]] == me
+                        nearer |= near[indices[e]]
+                    if inner and nearer:
+                        choice[x] = c
+                        near[x] = True
+                        found = True
+                        break
+        k += 1

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints
 from waypost.graph.compiled import kernel, leaf
+from waypost.graph.components import send_towards
 from waypost.solve.gth import Chain, eliminate, substitute
 
 EPS = 2.220446049250313e-16
@@ -332,19 +333,37 @@ def _asks_most(x, rewards, known):  # type: ignore[no-untyped-def]
 def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
     """Switch to the choices that ask for more than there is; whether there were any."""
     switched = False
+    leader = known.leader
     led = 0
     for x in block:
-        led += known.leader[x] != x
+        led += leader[x] != x
+    way_out = np.full(len(leader) if led > 0 else 0, -1)  # by leader
     for x in block:
         if earned.choice[x] >= -1:
             c, asked, _ = _asks_most(x, rewards, known)
-            me = known.leader[x]
+            me = leader[x]
             if asked > known.strain[me]:
                 switched = True
                 asking[x] = c
                 known.strain[me] = asked  # what others of its end component must exceed
                 if led > 0:
-                    _towards(block, x, rewards, asking, known.leader)
+                    way_out[me] = x
+    if led > 0:
+        several = np.zeros(len(leader), np.bool_)
+        for x in block:
+            several[leader[x]] |= leader[x] != x
+        for x in block:
+            if several[x] and way_out[x] >= 0:
+                send_towards(
+                    way_out[x],
+                    block,
+                    rewards.first_choice,
+                    rewards.indptr,
+                    rewards.indices,
+                    rewards.enabled,
+                    leader,
+                    asking,
+                )
     return switched
 
 
@@ -357,33 +376,6 @@ def _hopeless(block, known):  # type: ignore[no-untyped-def]
         strain = max(strain, known.strain[x])
         worth = max(worth, abs(known.worth[x]))
     return EPS * strain > HOPELESS * worth
-
-
-@kernel
-def _towards(block, way_out, rewards, asking, leader) -> None:  # type: ignore[no-untyped-def]
-    """Send all states of an end component to one of them."""
-    me = leader[way_out]
-    near = np.zeros(len(leader), np.bool_)
-    near[way_out] = True
-    found = True
-    k = 0
-    while found:
-        found = False
-        for i in range(len(block)):
-            x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
-            if leader[x] == me and not near[x]:
-                for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-                    inner = rewards.enabled[c]
-                    nearer = False
-                    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                        inner &= leader[rewards.indices[e]] == me
-                        nearer |= near[rewards.indices[e]]
-                    if inner and nearer:
-                        asking[x] = c
-                        near[x] = True
-                        found = True
-                        break
-        k += 1
 
 
 @kernel
