@@ -53,7 +53,7 @@ class Kernel:
             compiled = self._compiled(cache=True)
         except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
-        keep_carefully(compiled, {k.plain.__code__.co_filename for k in self._reached()})
+        keep_carefully(compiled, {__file__, *(k.plain.__code__.co_filename for k in self._reached())})
         return compiled
 
     @cached_property
