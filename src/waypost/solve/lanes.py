@@ -31,7 +31,7 @@ from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_toge
 Floats = NDArray[np.float64]
 
 WIDTH = 8  # lanes
-PART = 512  # states that one set of lanes goes through
+PART = 128  # states that one set of lanes goes through
 _ROUNDS = 400  # of one lane for one state
 _HIGHER = 1e-14  # relative: a smaller rise of a ratio is none
 
