@@ -87,19 +87,24 @@ def explore(
     memory: _Memory = MinigridMemory(world) if own else _Copies()
     try:
         walk = _Walk(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
-        start = Counter(walk.begin(world))
-        for k in range(1, starts):
-            world.reset(seed=int(seed or 0) + k)
-            start.update(walk.begin(world))
+        begin = _begun(walk, world, seed, starts)
         walk.walk()
     finally:
         memory.close()
-    begin = {state: n / starts for state, n in start.items()}
     mdp = EpisodeModel(walk.steps, [str(where) for where in walk.found], names, begin).mdp()
     if not own:
         return mdp
     env.reset(seed=seed)
     return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
+
+
+def _begun(walk: _Walk, world: Any, seed: int | None, starts: int) -> dict[int, float]:
+    """How often each state came first in so many resets; the world was reset once already."""
+    start = Counter(walk.begin(world))
+    for k in range(1, starts):
+        world.reset(seed=int(seed or 0) + k)
+        start.update(walk.begin(world))
+    return {state: n / starts for state, n in start.items()}
 
 
 class _Memory(Protocol):

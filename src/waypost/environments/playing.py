@@ -109,13 +109,7 @@ def rollouts(
     [['0', ('right', '1'), ('right', '2'), ('right', 'negative')]]
     """
     played = record(
-        env,
-        policy,
-        episodes=episodes,
-        deterministic=deterministic,
-        seed=seed,
-        max_steps=max_steps,
-        progress=progress,
+        env, policy, episodes=episodes, deterministic=deterministic, seed=seed, max_steps=max_steps, progress=progress
     )
     traces: list[Trace] = []
     for recording in played:

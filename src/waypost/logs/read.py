@@ -87,16 +87,21 @@ def read_log(
     if path.is_dir():
         raise LogError(f"{str(path)!r} is not a file")
     if is_xes(path):
-        frame, notes, classifiers = read_xes(path)
-        read_as: Mapping[str, str] = {}
-        if any(mapping.values()):
-            frame = combined(frame, activity, classifiers)
-            frame, read_as = standard_columns(frame, mapping, path.name)
-            frame = typed(frame, path.name)
-        return replace(_ordered(frame, notes), classifiers=classifiers, read_as=read_as)
+        return _from_xes(path, mapping)
     if str(path).casefold().endswith(PARQUET):
         return _from_table(_parquet(path), mapping, path.name, start, time_format)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
+
+
+def _from_xes(path: Path, mapping: Mapping[str, str | None]) -> EventLog:
+    """Log in an XES file, of whose attributes some may be called otherwise."""
+    frame, notes, classifiers = read_xes(path)
+    read_as: Mapping[str, str] = {}
+    if any(mapping.values()):
+        frame = combined(frame, mapping["activity"], classifiers)
+        frame, read_as = standard_columns(frame, mapping, path.name)
+        frame = typed(frame, path.name)
+    return replace(_ordered(frame, notes), classifiers=classifiers, read_as=read_as)
 
 
 def open_log(
