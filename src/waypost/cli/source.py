@@ -219,9 +219,12 @@ def taken_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def taken_steps(source: str | None, learning: dict[str, Any]) -> int | None:
     """Take ``--within 20`` out of the options of a log where it means steps, as it does for a model."""
-    told = re.fullmatch(r"(\d{1,9})( steps?)?", (learning.get("within") or "").strip())
-    if told is None or (source is not None and (looks_like_log(source) or _learned_case(source))):
+    within = learning.get("within")
+    if within is None or (source is not None and (looks_like_log(source) or _learned_case(source))):
         return None
+    told = re.fullmatch(r"(\d{1,9})( steps?)?", within.strip())
+    if told is None:
+        raise WaypostError(f"--within is a number of steps of a model, such as 20, not {within!r}")
     learning["within"] = None
     return int(told[1])
 

@@ -176,6 +176,8 @@ def read_table(path: Path) -> NDArray[Any]:
     """Table of numbers in a file: NumPy's ``.npy``, or ``.csv`` with one row per state."""
     try:
         if path.suffix.lower() == ".npy":
+            if path.read_bytes()[:6] != b"\x93NUMPY":
+                raise StrategyError(f"{path.name} is no table of numbers: numpy.save did not write it")
             found: NDArray[Any] = np.load(path, allow_pickle=False)
         else:
             rows = [line for line in read_text(path).splitlines() if line.strip()]
