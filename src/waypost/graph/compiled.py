@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from math import inf
+from threading import Lock
 from types import FunctionType
 from typing import Any
 
@@ -20,6 +21,9 @@ from waypost.graph.keeping import keep_carefully
 
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
+
+_HASTE = Lock()
+_in_haste = 0  # blocks of `eagerly` that somebody is in
 
 
 class Kernel:
@@ -95,7 +99,7 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        if not self.spent > WORTH_COMPILING:
+        if not self.spent > (0 if _in_haste else WORTH_COMPILING):
             return self.plain
         self.spent = inf  # once compiled, always
         return self.compiled
@@ -134,12 +138,14 @@ def in_parts(
 @contextmanager
 def eagerly() -> Iterator[None]:
     """Compile every kernel used within, however small the work: what is measured afterwards meets no compiler."""
-    global WORTH_COMPILING  # noqa: PLW0603 - the one setting of this room
-    before, WORTH_COMPILING = WORTH_COMPILING, 0
+    global _in_haste  # noqa: PLW0603 - the one setting of this room, counted because threads may overlap
+    with _HASTE:
+        _in_haste += 1
     try:
         yield
     finally:
-        WORTH_COMPILING = before
+        with _HASTE:
+            _in_haste -= 1
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
