@@ -13,7 +13,8 @@ from waypost.model import MDP
 from waypost.solve import optimiser
 from waypost.solve.arena import Arena
 from waypost.solve.gth import Pattern
-from waypost.solve.optimiser import Payoff, Rewards, iterate
+from waypost.solve.optimiser import iterate
+from waypost.solve.policy import Payoff, Rewards
 from waypost.solve.relaxation import certified
 from waypost.solve.rewards import STOP, best_rewards
 from waypost.solve.strain import nothing_known

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from waypost.graph import Graph, Ints, Mask
 from waypost.graph.components import end_components
 from waypost.solve.arena import Arena
-from waypost.solve.optimiser import Payoff, Rewards
+from waypost.solve.policy import Payoff, Rewards
 
 OPEN = 1e-9  # relative: a choice that is worse by more is worse
 TIRING = 1e-6  # chance to tire per step

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from waypost.graph import Graph, Ints, Mask, strong_components
 from waypost.solve.gth import NO_LIMIT, Chain, Factors, Pattern, arrange, blank, eliminate, substitute
 from waypost.solve.lifting import LARGEST, Sparse, lifted
-from waypost.solve.optimiser import STOP, Payoff, Rewards
+from waypost.solve.policy import STOP, Payoff, Rewards
 from waypost.solve.rational import Quotient, integer, lowest, quotient
 
 LARGE = 48  # states of a component from which lifting is quicker than elimination

@@ -33,6 +33,11 @@ class Pattern(NamedTuple):
     earlier: Ints  # states cut out earlier that the i-th leads to, ascending
 
 
+_NONE = np.zeros(0, np.int64)
+_ZERO = np.zeros(1, np.int64)
+NO_PATTERN = Pattern(_NONE, _ZERO, _NONE, _ZERO, _NONE)
+
+
 class Chain(NamedTuple):
     """One step of a Markov chain, by rows, in the order of elimination."""
 

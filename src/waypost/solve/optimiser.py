@@ -7,65 +7,31 @@ switched state would make it positive). What a strategy earns is found in one of
 
 * a single state: one division;
 * more: by `gth` elimination, which adds only, in one order for all strategies;
-* where that would fill in: by `relaxation` with a certificate; if there is none by elimination, for every strategy in
-  an order of its own; and if that fills in, too, in one order all the same.
-
-The same text serves floats and rationals. A choice is better by ``sum_y P(c, y) (w(y) - w(x))``. In floats, where a
-component is hardly ever left, small differences count, for they are met again and again: there `w` is replaced by its
-*gap*, what a state is worth more than the one cut out last. Gaps have equations of their own, in which a run ends where
-it leaves or meets that state, and lose no digits however rarely the component is left.
+* where that would fill in: by elimination, for every strategy in an order of its own (`apart`); if that fills in, too,
+  by `relaxation` with a certificate; and if there is none, by elimination all the same.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
-from waypost.solve.gth import Chain, arrange, blank, eliminate, substitute
-from waypost.solve.nearly import ask_no_more, nearly_best
+from waypost.solve.apart import iterate_apart
+from waypost.solve.gth import NO_PATTERN, arrange, blank
+from waypost.solve.policy import GAP_TIE, HARDLY, STOP, arrows, evaluate, gaps, improve
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
 from waypost.solve.strain import begin, bettered, harmless, judge, judge_single, relax_strain
 
-STOP = -1  # the choice of a state that stops or is terminal
-TIE = 1e-13  # relative: a smaller improvement is taken for rounding
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
-_RELAXING, _BY_ITSELF, _BY_GAPS, _BY_WORTHS = range(4)  # ways to iterate
-_GAP_TIE = 1e-12  # relative to the gaps
-_HARDLY = 1e-4  # left with a smaller probability before the last state is met again: compare by gaps
+_WAYS = 6  # to settle a component, until one does
+_APART_AT_ONCE, _TOGETHER, _APART, _RELAXING, _APART_AT_LENGTH, _TOGETHER_AT_LENGTH = range(_WAYS)
+_LARGE = 200  # states: fewer are arranged in no time
 _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough values first
 _SMALL = 1_000_000  # steps of elimination that are always worth it
-_FILL = 256  # and per arrow: beyond, relaxation comes first
+_FILL = 256  # and per arrow: beyond, there may be better ways
 _LONG = 100_000_000  # steps that one strategy by itself may take
 _LONGEST = 400_000_000  # and all of them: a list of these steps takes gigabytes
-
-
-class Rewards(NamedTuple):
-    """Terminal rewards in a model, as a compiled loop takes them."""
-
-    first_choice: Ints
-    indptr: Ints
-    indices: Ints
-    data: NDArray[Any]
-    enabled: Mask  # (C,)
-    terminal: Mask  # (S,)
-    may_stop: Mask  # (S,)
-    gain_weight: Any
-    loss_weight: Any
-    tie: Any  # an improvement must exceed this share of what is at stake
-    zero: Any
-
-
-class Payoff(NamedTuple):
-    """What a memoryless deterministic strategy earns from every state, and the strategy."""
-
-    gain: NDArray[Any]  # (S,)
-    loss: NDArray[Any]  # (S,)
-    choice: Ints  # (S,) or STOP
 
 
 @kernel
@@ -132,55 +98,50 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
     """Settle a component in floats; `place` is -1 everywhere, before and after."""
     place[block] = np.arange(len(block))
     source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
-    limit = max(_SMALL, _FILL * len(source))
+    short = max(_SMALL, _FILL * len(source))
+    first = earned.choice[block]
     settled = False
-    way = _RELAXING
-    while not settled and way <= _BY_WORTHS:  # one place each where `arrange` and `iterate` are called: compiled once
-        if way == _BY_ITSELF:
-            way += 1
-            first = earned.choice[block]
-            settled = iterate_apart(block, rewards, earned, place, known)
-            if not settled:
-                earned.choice[block] = first
-            continue
-        arranged, pattern = arrange(len(block), source, goal, limit)
-        if not arranged and way != _RELAXING:
+    for way in range(_WAYS):  # one place where each is called, so that it is compiled once
+        if way in (_TOGETHER, _TOGETHER_AT_LENGTH):
+            limit = short if way == _TOGETHER else _LONGEST
+            settled = _iterate_together(block, source, goal, rewards, earned, place, known, limit)
+        elif way == _RELAXING:
+            settled = iterate(block, NO_PATTERN, rewards, earned, place, known, True, False)
+            if not settled and leaves(block, rewards, earned, place):
+                first = earned.choice[block]
+        elif way != _APART_AT_ONCE or _fork(block, rewards, len(source)):
+            settled = iterate_apart(block, rewards, earned, place, known, short if way != _APART_AT_LENGTH else _LONG)
+        if settled:
             break
-        if arranged:
-            way = max(way, _BY_GAPS)
-            block = block[pattern.order]
-            place[block] = np.arange(len(block))
-        first = earned.choice[block]
-        settled = iterate(block, pattern, rewards, earned, place, known, way == _RELAXING, way == _BY_GAPS)
-        if not settled and (way != _RELAXING or not leaves(block, rewards, earned, place)):
-            earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
-        if not settled and way != _RELAXING:
-            source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
-        limit = _LONGEST
-        way += 1
+        earned.choice[block] = first
+        place[block] = np.arange(len(block))
     place[block] = -1
     return settled
 
 
 @kernel
-def arrows(block, first_choice, indptr, indices, enabled, place) -> Any:  # type: ignore[no-untyped-def]
-    """Arrows between the states of a component, by their places in it."""
+def _fork(block, rewards, arrows):  # type: ignore[no-untyped-def]
+    """Whether a large component offers many choices that lead to hardly more than one state each."""
     total = 0
     for x in block:
-        total += indptr[first_choice[x + 1]] - indptr[first_choice[x]]
-    source = np.empty(total, np.int64)
-    goal = np.empty(total, np.int64)
-    n = 0
-    for i in range(len(block)):
-        for c in range(first_choice[block[i]], first_choice[block[i] + 1]):
-            if enabled[c]:
-                for e in range(indptr[c], indptr[c + 1]):
-                    j = place[indices[e]]
-                    if j >= 0 and j != i:
-                        source[n] = i
-                        goal[n] = j
-                        n += 1
-    return source[:n], goal[:n]
+        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
+            total += rewards.enabled[c]
+    return len(block) >= _LARGE and total >= 1.5 * len(block) and arrows <= 1.5 * total
+
+
+@kernel
+def _iterate_together(block, source, goal, rewards, earned, place, known, limit):  # type: ignore[no-untyped-def]
+    """Policy iteration in one order for all strategies; False if that fills in, or does not come to an end."""
+    arranged, pattern = arrange(len(block), source, goal, limit)
+    if arranged:
+        block = block[pattern.order]
+        place[block] = np.arange(len(block))
+        first = earned.choice[block]
+        for k in range(2):
+            if iterate(block, pattern, rewards, earned, place, known, False, k == 0):
+                return True
+            earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
+    return False
 
 
 @kernel
@@ -210,9 +171,9 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
             continue
         if not evaluate(block, pattern, rewards, earned, place, factors):
             return False
-        if by_gaps and factors.pivot[-1] < _HARDLY:
+        if by_gaps and factors.pivot[-1] < HARDLY:
             gap = gaps(block, pattern, rewards, earned, place, factors)
-            switched = improve(block, rewards, earned, place, gap, _GAP_TIE)
+            switched = improve(block, rewards, earned, place, gap, GAP_TIE)
         else:
             switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
         if switched or bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
@@ -220,143 +181,3 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
         judge(0, len(block), block, pattern, place, rewards, earned, known, factors)
         return True
     return False
-
-
-@kernel
-def iterate_apart(block, rewards, earned, place, known) -> bool:  # type: ignore[no-untyped-def]
-    """Policy iteration in which every strategy is arranged by itself; False if that fills in, or has no end.
-
-    With it come the choices that are nearly as good, among which its strain is found. The others are worse by far more
-    than there is of that, which is seen to in the end.
-    """
-    judged = False
-    for _ in range(60 + len(block)):
-        near = nearly_best(block, rewards, earned)
-        source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, near, place)
-        arranged, pattern = arrange(len(block), source, goal, _LONG)
-        if not arranged:
-            return False
-        block = block[pattern.order]
-        place[block] = np.arange(len(block))
-        factors = blank(pattern, rewards.data)
-        if not evaluate(block, pattern, rewards, earned, place, factors):
-            return False
-        gap = earned.gain[:0]
-        if factors.pivot[-1] < _HARDLY:
-            gap = gaps(block, pattern, rewards, earned, place, factors)
-        if improve(block, rewards, earned, place, gap, _GAP_TIE if len(gap) else rewards.tie):
-            continue
-        among = Rewards(
-            rewards.first_choice, rewards.indptr, rewards.indices, rewards.data, near, rewards.terminal,
-            rewards.may_stop, rewards.gain_weight, rewards.loss_weight, rewards.tie, rewards.zero,
-        )  # fmt: skip
-        if bettered(0, len(block), block, pattern, place, among, earned, known, factors, True):
-            continue
-        judge(0, len(block), block, pattern, place, among, earned, known, factors)
-        enough = ask_no_more(block, rewards, near, known)
-        if not enough:
-            known.strain[block] = np.inf
-        if enough or judged:
-            return True
-        judged = True  # what is near was told from rough values, perhaps
-    return False
-
-
-@kernel
-def evaluate(block, pattern, rewards, earned, place, factors) -> bool:  # type: ignore[no-untyped-def]
-    """Find what the strategy earns by elimination; False if it never leaves."""
-    n = len(block)
-    total = 0
-    for x in block:
-        c = earned.choice[x]
-        total += rewards.indptr[c + 1] - rewards.indptr[c] if c >= 0 else 0
-    chain = Chain(np.zeros(n + 1, np.int64), np.empty(total, np.int64), np.empty(total, rewards.data.dtype))
-    leaving = np.zeros(n, rewards.data.dtype)
-    columns = np.zeros((n, 2), rewards.data.dtype)
-    filled = 0
-    for i in range(n):
-        c = earned.choice[block[i]]
-        if c < 0:
-            leaving[i] = rewards.zero + 1
-        else:
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                y = rewards.indices[e]
-                if place[y] < 0:
-                    leaving[i] += rewards.data[e]
-                    columns[i, 0] += rewards.data[e] * earned.gain[y]
-                    columns[i, 1] += rewards.data[e] * earned.loss[y]
-                elif place[y] != i:
-                    chain.place[filled] = place[y]
-                    chain.chance[filled] = rewards.data[e]
-                    filled += 1
-        chain.pointer[i + 1] = filled
-    if not eliminate(0, len(leaving), pattern, chain, leaving, factors):
-        return False
-    substitute(0, n, pattern, factors, columns)
-    for i in range(n):
-        earned.gain[block[i]] = columns[i, 0]
-        earned.loss[block[i]] = columns[i, 1]
-    return True
-
-
-@kernel
-def gaps(block, pattern, rewards, earned, place, factors) -> Any:  # type: ignore[no-untyped-def]
-    """(n,) what each state is worth more than the last one: ``g(last) = 0``, and ``w - w(last)`` where runs leave."""
-    n = len(block)
-    gap = np.zeros((n, 1))
-    level = rewards.gain_weight * earned.gain[block[-1]] - rewards.loss_weight * earned.loss[block[-1]]
-    for i in range(n - 1):
-        c = earned.choice[block[i]]
-        if c < 0:
-            gap[i, 0] = -level
-        else:
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                y = rewards.indices[e]
-                if place[y] < 0:
-                    worth = rewards.gain_weight * earned.gain[y] - rewards.loss_weight * earned.loss[y]
-                    gap[i, 0] += rewards.data[e] * (worth - level)
-    substitute(0, n - 1, pattern, factors, gap)
-    return gap[:, 0]
-
-
-@kernel
-def improve(block, rewards, earned, place, gap, margin) -> bool:  # type: ignore[no-untyped-def]
-    """Switch to a better choice wherever it helps by more than the margin; tell whether any did.
-
-    Worths are compared, in the light of what is at stake: gain *and* loss; or `gap`, where it is given.
-    """
-    zero = rewards.zero
-    by_gaps = len(gap) > 0
-    level = zero
-    if by_gaps:
-        level = rewards.gain_weight * earned.gain[block[-1]] - rewards.loss_weight * earned.loss[block[-1]]
-    switched = False
-    for i in range(len(block)):
-        x = block[i]
-        up = rewards.gain_weight * earned.gain[x]
-        down = rewards.loss_weight * earned.loss[x]
-        here = gap[i] if by_gaps else up - down
-        stake = abs(here) if by_gaps else up + down
-        best = zero  # what is gained by switching
-        if rewards.may_stop[x] and earned.choice[x] >= 0 and -level - here > margin * (abs(level) + stake):
-            best = -level - here
-            earned.choice[x] = STOP
-            switched = True
-        for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
-            if not rewards.enabled[c]:
-                continue
-            better = zero
-            size = zero
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                y = rewards.indices[e]
-                more = rewards.gain_weight * earned.gain[y]
-                less = rewards.loss_weight * earned.loss[y]
-                there = gap[place[y]] if by_gaps and place[y] >= 0 else more - less - level
-                better = better + rewards.data[e] * (there - here)
-                if margin > 0:
-                    size = size + rewards.data[e] * ((abs(there) if by_gaps else more + less) + stake)
-            if better > best + margin * size:
-                best = better
-                earned.choice[x] = c
-                switched = True
-    return switched

@@ -33,7 +33,8 @@ from waypost.solve.digits import EQUAL, in_digits, to_digits
 from waypost.solve.doubt import doubtful
 from waypost.solve.exactly import Evaluation, settle_exactly
 from waypost.solve.gth import NO_LIMIT, arrange, blank
-from waypost.solve.optimiser import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve, settle, settle_single
+from waypost.solve.optimiser import settle, settle_single
+from waypost.solve.policy import STOP, TIE, Payoff, Rewards, arrows, evaluate, improve
 from waypost.solve.strain import nothing_known
 
 __all__ = ["STOP", "Payoff", "best_rewards"]

@@ -72,28 +72,41 @@ def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> 
     choice is below -1, everything is known. `factors` are those of the strategy; they are used up.
     """
     block = order[low:high]
-    begin(block, rewards, earned, known)
-    _refine(low, high, order, pattern, rewards, known, factors)
-    _agree(block, known)
-    columns, asking = known.columns, known.asking
+    refine_together(low, high, order, pattern, rewards, earned, known, factors)
     more = True
     for k in range(_ROUNDS):
-        if k > 0 and not _lay(low, high, order, pattern, place, rewards, asking, factors):
+        if k > 0 and not lay(low, high, order, pattern, place, rewards, known.asking, factors):
             break
-        for _ in range(2):  # the second time with what rounding hides of strains
-            for i in range(low, high):
-                columns[i, 0] = _own(low, high, order[i], place, rewards, earned, asking, known)
-            substitute(low, high, pattern, factors, columns[:, :1])
-            for i in range(low, high):
-                me = known.leader[order[i]]
-                if earned.choice[order[i]] >= -1:
-                    known.strain[me] = max(known.strain[me], columns[i, 0])
-        more = _ask(block, rewards, earned, asking, known)
-        if not more or _hopeless(block, known):
+        own_strain(low, high, order, pattern, place, rewards, earned, known, factors, 1.0)
+        more = ask(block, rewards, earned, known.asking, known)
+        if not more or hopeless(block, known):
             break
     for x in block:
         if earned.choice[x] >= -1:
             known.strain[x] = np.inf if more else known.strain[known.leader[x]]
+
+
+@kernel
+def refine_together(low, high, order, pattern, rewards, earned, known, factors) -> None:  # type: ignore[no-untyped-def]
+    """Find worth of a component to twice as many digits, the same for all states of an end component."""
+    block = order[low:high]
+    begin(block, rewards, earned, known)
+    _refine(low, high, order, pattern, rewards, known, factors)
+    _agree(block, known)
+
+
+@kernel
+def own_strain(low, high, order, pattern, place, rewards, earned, known, factors, times) -> None:  # type: ignore[no-untyped-def]
+    """Raise strains to what the strategy that is asking asks for, given its factors, or to some `times` as much."""
+    columns = known.columns
+    for _ in range(2):  # the second time with what rounding hides of strains
+        for i in range(low, high):
+            columns[i, 0] = _own(low, high, order[i], place, rewards, earned, known.asking, known, times)
+        substitute(low, high, pattern, factors, columns[:, :1])
+        for i in range(low, high):
+            me = known.leader[order[i]]
+            if earned.choice[order[i]] >= -1:
+                known.strain[me] = max(known.strain[me], columns[i, 0])
 
 
 @kernel
@@ -106,7 +119,7 @@ def bettered(low, high, order, pattern, place, rewards, earned, known, factors, 
     strain = known.strain[block]
     begin(block, rewards, earned, known)
     switched = False
-    if fresh or _lay(low, high, order, pattern, place, rewards, known.asking, factors):
+    if fresh or lay(low, high, order, pattern, place, rewards, known.asking, factors):
         _refine(low, high, order, pattern, rewards, known, factors)
         switched = _improve(block, rewards, earned, known)
     _agree(block, known)
@@ -176,9 +189,17 @@ def relax_strain(block, rewards, earned, known, patience) -> None:  # type: igno
     """As `judge` without elimination: raise strains until no choice asks for more; infinite if that takes long."""
     begin(block, rewards, earned, known)
     _agree(block, known)
+    raised = raise_strain(block, rewards, known, patience)
+    for x in block:
+        known.strain[x] = np.inf if raised else known.strain[known.leader[x]]
+
+
+@kernel
+def raise_strain(block, rewards, known, passes) -> bool:  # type: ignore[no-untyped-def]
+    """Raise strains, forth and back, until no choice asks for more; whether some still do after so many passes."""
     raised = True
     k = 0
-    while raised and k < patience:
+    while raised and k < passes:
         raised = False
         for i in range(len(block)):
             x = block[i] if k % 2 == 0 else block[len(block) - 1 - i]
@@ -187,8 +208,7 @@ def relax_strain(block, rewards, earned, known, patience) -> None:  # type: igno
                 known.strain[known.leader[x]] = asked + spare
                 raised = True
         k += 1
-    for x in block:
-        known.strain[x] = np.inf if raised else known.strain[known.leader[x]]
+    return raised
 
 
 @kernel
@@ -219,7 +239,7 @@ def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _lay(low, high, order, pattern, place, rewards, asking, factors):  # type: ignore[no-untyped-def]
+def lay(low, high, order, pattern, place, rewards, asking, factors) -> bool:  # type: ignore[no-untyped-def]
     """Factors of the chain that a strategy makes of a component; False if it is never left."""
     size = 0
     for i in range(low, high):
@@ -247,13 +267,13 @@ def _lay(low, high, order, pattern, place, rewards, asking, factors):  # type: i
 
 
 @leaf
-def _own(low, high, x, place, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
-    """What one step of a strategy adds to the strain of a state, and more; with what is known to follow it."""
+def _own(low, high, x, place, rewards, earned, asking, known, times):  # type: ignore[no-untyped-def]
+    """What one step of a strategy adds to the strain of a state, and more, some `times`; and what follows it."""
     c = asking[x]
     if c < -1:
         return 0.0
     if c == -1:
-        return _stopping(x, known) if earned.choice[x] >= 0 else 0.0
+        return times * _stopping(x, known) if earned.choice[x] >= 0 else 0.0
     better, spread, onward, leaving = _weigh(x, c, rewards, known)
     total = 0.0
     for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
@@ -265,7 +285,8 @@ def _own(low, high, x, place, rewards, earned, asking, known):  # type: ignore[n
     if c == earned.choice[x]:
         better = abs(better)
     n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
-    return total + _MORE * n * (spread + EPS * onward) + (_MORE if better > 0.0 else 1.0) * better / EPS
+    hidden = _MORE * n * (spread + EPS * onward)
+    return total + times * hidden + (times * _MORE if better > 0.0 else 1.0) * better / EPS
 
 
 @kernel
@@ -330,7 +351,7 @@ def _asks_most(x, rewards, known):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
+def ask(block, rewards, earned, asking, known) -> bool:  # type: ignore[no-untyped-def]
     """Switch to the choices that ask for more than there is; whether there were any."""
     switched = False
     leader = known.leader
@@ -368,7 +389,7 @@ def _ask(block, rewards, earned, asking, known):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _hopeless(block, known):  # type: ignore[no-untyped-def]
+def hopeless(block, known) -> bool:  # type: ignore[no-untyped-def]
     """Whether strains have grown beyond any use."""
     strain = 0.0
     worth = 0.0

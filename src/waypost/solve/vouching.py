@@ -13,7 +13,7 @@ import numpy as np
 from waypost.graph.compiled import kernel
 from waypost.graph.components import stay_in_ends
 from waypost.solve.gth import blank
-from waypost.solve.optimiser import Payoff, Rewards
+from waypost.solve.policy import Payoff, Rewards
 from waypost.solve.remaining import HIGHEST, LOWEST
 from waypost.solve.rounds import DECIDED, STOP, substitute_lanes
 from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, nothing_known
