@@ -148,7 +148,7 @@ def walk(n: int, leaving: float) -> tuple[Rewards, Payoff, np.ndarray, np.ndarra
     graph, terminal = arena.graph, mdp.where("t")
     rewards = Rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, graph.everything, terminal,
-        np.zeros(n + 1, bool), 1.0, 1.0, 1e-13, 0.0,
+        np.zeros(n + 1, bool), 1.0, 1.0, 1e-13, 0.0, False,
     )  # fmt: skip
     earned = Payoff(np.where(terminal, 1.0, 0.7), np.zeros(n + 1), np.where(terminal, STOP, graph.first_choice[:-1]))
     place = np.where(terminal, -1, n - 1 - np.arange(n + 1))

@@ -18,9 +18,10 @@ from waypost.graph.compiled import kernel, leaf
 from waypost.solve.gth import blank
 from waypost.solve.markowitz import arrange_chain
 from waypost.solve.policy import GAP_TIE, HARDLY, STOP, evaluate, gaps, improve
-from waypost.solve.strain import ask, bettered, hopeless, lay, own_strain, raise_strain, refine_together
+from waypost.solve.strain import ask, bettered, harmless, hopeless, lay, own_strain, raise_strain, refine_together
 
 _ROUNDS = 60  # strategies; more of them, and floats go round in circles
+_TIE = 2e-15  # relative: a smaller improvement is taken for rounding; most choices lead to one state, and round nothing
 _PASSES = 30  # in which better choices are passed on before a strategy is evaluated again
 _STRAINED = 12  # strategies that ask for more strain
 _RAISED = 8  # passes in which strains may rise before those who ask for most are evaluated
@@ -29,8 +30,12 @@ _MUCH = 4.0  # times what a strategy asks for is the strain it is given: then li
 
 @kernel
 def iterate_apart(block, rewards, earned, place, known, limit) -> bool:  # type: ignore[no-untyped-def]
-    """Policy iteration in which every strategy is arranged by itself; False if one fills in, or there is no end."""
+    """Policy iteration in which every strategy is arranged by itself; False if one fills in, or there is no end.
+
+    What is better in the last digits only is switched to where ties hang on it, or the error would be too large else.
+    """
     walk = block
+    finest = rewards.finest
     for _ in range(_ROUNDS):
         arranged, block, pattern = _arranged(walk, rewards, earned.choice, place, limit)
         if not arranged:
@@ -44,10 +49,12 @@ def iterate_apart(block, rewards, earned, place, known, limit) -> bool:  # type:
             gap = gaps(block, pattern, rewards, earned, place, factors)
             if improve(block, rewards, earned, place, gap, GAP_TIE):
                 continue
-        if bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+        if finest and bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
             continue
         _judge_apart(walk, block, pattern, place, rewards, earned, known, factors, limit)
-        return True
+        if finest or harmless(block, rewards, earned, known):
+            return True
+        finest = True
     return False
 
 
@@ -112,7 +119,7 @@ def _switch(x, rewards, earned, moving):  # type: ignore[no-untyped-def]
     down = rewards.loss_weight * earned.loss[x]
     best = up - down
     stake = up + down
-    if first >= 0 and rewards.may_stop[x] and best + rewards.tie * stake < 0.0:
+    if first >= 0 and rewards.may_stop[x] and best + _TIE * stake < 0.0:
         best = 0.0
         earned.choice[x] = STOP
         earned.gain[x] = 0.0
@@ -122,7 +129,7 @@ def _switch(x, rewards, earned, moving):  # type: ignore[no-untyped-def]
             gain, loss = _after(c, rewards, earned)
             up = rewards.gain_weight * gain
             down = rewards.loss_weight * loss
-            if up - down > best + rewards.tie * (stake + up + down):
+            if up - down > best + _TIE * (stake + up + down):
                 best = up - down
                 earned.choice[x] = c
                 earned.gain[x] = gain
@@ -157,7 +164,7 @@ def _judge_apart(walk, block, pattern, place, rewards, earned, known, factors, l
                 break
         own_strain(0, n, block, pattern, place, rewards, earned, known, factors, _MUCH)
         more = raise_strain(walk, rewards, known, _RAISED)
-        if not more or hopeless(block, known):
+        if not more or hopeless(block, rewards, earned, known):
             break
         more = ask(block, rewards, earned, known.asking, known)
         if not more:

@@ -38,6 +38,7 @@ class Rewards(NamedTuple):
     loss_weight: Any
     tie: Any  # an improvement must exceed this share of what is at stake
     zero: Any
+    finest: bool  # what is better in the last digits only counts, too: ties hang on it
 
 
 class Payoff(NamedTuple):

@@ -127,7 +127,7 @@ class Reach:
         gain = np.where(sure, arena.one, arena.zero)
         if self.known is not None:
             gain = np.where(self.untouched, self.known.max.values, gain)
-        found = best_rewards(arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled)
+        found = best_rewards(arena, terminal=terminal, may_stop=~terminal, gain=gain, enabled=self.enabled, finest=True)
         values = found.gain if arena.exact else _strictly_between(found.gain, zero=~self.possible, one=sure)
         choice = np.where(sure, nearer, found.choice)
         return Optimum(values, self._where_untouched(choice, "max"))

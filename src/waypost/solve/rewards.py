@@ -55,6 +55,7 @@ def best_rewards(
     enabled: Mask | None = None,
     initial: Payoff | None = None,
     certified: bool = True,
+    finest: bool = False,
 ) -> Payoff:
     """Best expected terminal reward from every state, and a strategy with it.
 
@@ -62,7 +63,8 @@ def best_rewards(
     terminal nor may stop must not be able to avoid those states for ever. `initial` is what a strategy earns that
     certainly gets to a terminal or stopping state, with this gain and loss, whatever the weights; without it one is
     laid towards the gains. Floats are `certified`: where they cannot tell whether a strategy is the best (`doubt`),
-    more digits do (`digits`).
+    more digits do (`digits`). Say `finest` where ties hang on the answer: then what is better in the last digits
+    only is switched to as well.
     """
     graph = arena.graph
     enabled = graph.everything if enabled is None else enabled
@@ -80,7 +82,7 @@ def best_rewards(
     for column, paid in ((earned.gain, gain), (earned.loss, loss)):
         if paid is not None:
             column[terminal] = paid[terminal]
-    rewards = rewards_in(arena, terminal, may_stop, enabled, (gain_weight, loss_weight))
+    rewards = rewards_in(arena, terminal, may_stop, enabled, (gain_weight, loss_weight), finest=finest)
     if arena.rational:
         _settle_rationally(arena, rewards, earned, evaluated=initial is not None)
     elif arena.exact:
@@ -110,13 +112,19 @@ def rewards_of(
 
 
 def rewards_in(
-    arena: Arena, terminal: Mask, may_stop: Mask, enabled: Mask, weights: tuple[Any, Any] | None = None
+    arena: Arena,
+    terminal: Mask,
+    may_stop: Mask,
+    enabled: Mask,
+    weights: tuple[Any, Any] | None = None,
+    *,
+    finest: bool = False,
 ) -> Rewards:
     """Terminal rewards in an arena, as loops take them."""
     graph = arena.graph
     return Rewards(
         graph.first_choice, graph.indptr, graph.indices, arena.data, enabled, terminal, may_stop,
-        *(weights or (arena.one, arena.one)), tie=_margin(arena), zero=arena.zero,
+        *(weights or (arena.one, arena.one)), tie=_margin(arena), zero=arena.zero, finest=finest,
     )  # fmt: skip
 
 
@@ -277,6 +285,7 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, start: Ints
         loss_weight=loss_weight,
         tie=EQUAL,
         zero=EQUAL * 0,
+        finest=True,
     )
     local = np.full(len(rewards.enabled), STOP)
     local[choices] = np.arange(len(choices))

@@ -79,7 +79,7 @@ def judge(low, high, order, pattern, place, rewards, earned, known, factors) -> 
             break
         own_strain(low, high, order, pattern, place, rewards, earned, known, factors, 1.0)
         more = ask(block, rewards, earned, known.asking, known)
-        if not more or hopeless(block, known):
+        if not more or hopeless(block, rewards, earned, known):
             break
     for x in block:
         if earned.choice[x] >= -1:
@@ -389,14 +389,14 @@ def ask(block, rewards, earned, asking, known) -> bool:  # type: ignore[no-untyp
 
 
 @kernel
-def hopeless(block, known) -> bool:  # type: ignore[no-untyped-def]
+def hopeless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
     """Whether strains have grown beyond any use."""
     strain = 0.0
-    worth = 0.0
+    stake = 0.0
     for x in block:
         strain = max(strain, known.strain[x])
-        worth = max(worth, abs(known.worth[x]))
-    return EPS * strain > HOPELESS * worth
+        stake = max(stake, rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x])
+    return bool(EPS * strain > HOPELESS * stake)
 
 
 @kernel

@@ -34,7 +34,7 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
         return UNSURE
     rewards = Rewards(
         course.first_choice, course.indptr, course.indices, course.data, course.enabled, stops, stops,
-        weights[0, w], weights[1, w], 0.0, 0.0,
+        weights[0, w], weights[1, w], 0.0, 0.0, False,
     )  # fmt: skip
     stake = weights[0, w] * earned.gain + weights[1, w] * earned.loss
     start = course.start
