@@ -19,14 +19,15 @@ from waypost.graph.compiled import kernel
 from waypost.solve.apart import iterate_apart
 from waypost.solve.gth import NO_PATTERN, arrange, blank
 from waypost.solve.policy import GAP_TIE, HARDLY, STOP, arrows, evaluate, gaps, improve
-from waypost.solve.relaxation import PATIENCE, certified, leaves, relax
-from waypost.solve.strain import begin, bettered, harmless, judge, judge_single, relax_strain
+from waypost.solve.relaxation import PATIENCE, certified, leaves, relax, relax_strain
+from waypost.solve.strain import begin, bettered, harmless, judge, judge_single
 
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
 _WAYS = 6  # to settle a component, until one does
 _APART_AT_ONCE, _TOGETHER, _APART, _RELAXING, _APART_AT_LENGTH, _TOGETHER_AT_LENGTH = range(_WAYS)
 _LARGE = 200  # states: fewer are arranged in no time
+_MANY, _HARDLY_MORE = 1.5, 1.5  # choices per state, and arrows per choice
 _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough values first
 _SMALL = 1_000_000  # steps of elimination that are always worth it
 _FILL = 256  # and per arrow: beyond, there may be better ways
@@ -126,7 +127,7 @@ def _fork(block, rewards, arrows):  # type: ignore[no-untyped-def]
     for x in block:
         for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
             total += rewards.enabled[c]
-    return len(block) >= _LARGE and total >= 1.5 * len(block) and arrows <= 1.5 * total
+    return len(block) >= _LARGE and total >= _MANY * len(block) and arrows <= _HARDLY_MORE * total
 
 
 @kernel

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from waypost.graph.compiled import kernel, leaf
+from waypost.solve.strain import agree, begin, raise_strain
 
 CERTIFIED = 1e-12  # the relative error that a certificate must exclude
 PATIENCE = 3_000  # passes: elimination of what is relaxed at all costs thousands of them
@@ -176,3 +177,13 @@ def certified(block, rewards, earned, place, change) -> bool:  # type: ignore[no
         if not found:
             return False
     return True
+
+
+@kernel
+def relax_strain(block, rewards, earned, known, patience) -> None:  # type: ignore[no-untyped-def]
+    """As `judge` without elimination: raise strains until no choice asks for more; infinite if that takes long."""
+    begin(block, rewards, earned, known)
+    agree(block, known)
+    raised = raise_strain(block, rewards, known, patience)
+    for x in block:
+        known.strain[x] = np.inf if raised else known.strain[known.leader[x]]

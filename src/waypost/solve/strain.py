@@ -92,7 +92,7 @@ def refine_together(low, high, order, pattern, rewards, earned, known, factors) 
     block = order[low:high]
     begin(block, rewards, earned, known)
     _refine(low, high, order, pattern, rewards, known, factors)
-    _agree(block, known)
+    agree(block, known)
 
 
 @kernel
@@ -122,7 +122,7 @@ def bettered(low, high, order, pattern, place, rewards, earned, known, factors, 
     if fresh or lay(low, high, order, pattern, place, rewards, known.asking, factors):
         _refine(low, high, order, pattern, rewards, known, factors)
         switched = _improve(block, rewards, earned, known)
-    _agree(block, known)
+    agree(block, known)
     known.strain[block] = strain
     return switched
 
@@ -182,16 +182,6 @@ def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-
         known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
         _, asked, spare = _asks_most(x, rewards, known)
         known.strain[x] = asked + spare if asked > 0.0 else 0.0
-
-
-@kernel
-def relax_strain(block, rewards, earned, known, patience) -> None:  # type: ignore[no-untyped-def]
-    """As `judge` without elimination: raise strains until no choice asks for more; infinite if that takes long."""
-    begin(block, rewards, earned, known)
-    _agree(block, known)
-    raised = raise_strain(block, rewards, known, patience)
-    for x in block:
-        known.strain[x] = np.inf if raised else known.strain[known.leader[x]]
 
 
 @kernel
@@ -263,7 +253,7 @@ def lay(low, high, order, pattern, place, rewards, asking, factors) -> bool:  # 
                 else:
                     leaving[i - low] += rewards.data[e]
         chain.pointer[i - low + 1] = filled
-    return eliminate(low, high, pattern, chain, leaving, factors)
+    return bool(eliminate(low, high, pattern, chain, leaving, factors))
 
 
 @leaf
@@ -290,7 +280,7 @@ def _own(low, high, x, place, rewards, earned, asking, known, times):  # type: i
 
 
 @kernel
-def _agree(block, known) -> None:  # type: ignore[no-untyped-def]
+def agree(block, known) -> None:  # type: ignore[no-untyped-def]
     """Let the states of an end component be worth the same: the greatest of what was found."""
     for x in block:
         me = known.leader[x]
