@@ -16,17 +16,17 @@ import pytest
 
 from small_logs import attributed, told
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, Step, describe_log, open_log, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, read_log
 
 pytest.importorskip("ibis")
 
 RECIPE = Recipe(
     steps=(
-        Step("keep_lifecycle", {}),
-        Step("merge_repeats", {}),
-        Step("rename_by_gap", {"names": "help", "days": 0.005, "late": "late help", "soon": "soon help"}),
-        Step("drop_events", {"names": "call", "in_cases_with": "pay"}),
-        Step("set_outcome", {"positive": "pay", "within": "2 hours"}),
+        RecipeStep("keep_lifecycle", {}),
+        RecipeStep("merge_repeats", {}),
+        RecipeStep("rename_by_gap", {"names": "help", "days": 0.005, "late": "late help", "soon": "soon help"}),
+        RecipeStep("drop_events", {"names": "call", "in_cases_with": "pay"}),
+        RecipeStep("set_outcome", {"positive": "pay", "within": "2 hours"}),
     )
 )
 SECRET = "not-for-anybody"  # noqa: S105  of a server that lives as long as these tests

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from waypost.arguments import checked
-from waypost.environments.ends import steps_of
+from waypost.environments.ends import model_steps
 from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
@@ -228,7 +228,7 @@ def explain_agent(
     if within is None:
         return _explained(strategy, other, target)
     plain = mdp.with_labels({**mdp.labels, **{name: mdp.where(name) for name in names_of("target", target)}})
-    steps = steps_of(mdp, within)
+    steps = model_steps(mdp, within)
     timed = in_time(replace(strategy, mdp=plain), steps)
     if not any(timed.mdp.labels[name].any() for name in names_of("target", target)):
         raise UndefinedImportanceError(

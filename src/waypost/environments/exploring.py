@@ -86,7 +86,7 @@ def explore(
     env.reset(seed=seed)  # through its wrappers, which may set it up
     memory: _Memory = MinigridMemory(world) if own else _Copies()
     try:
-        walk = _Walk(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
+        walk = _Frontier(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
         begin = _begun(walk, world, seed, starts)
         walk.walk()
     finally:
@@ -98,7 +98,7 @@ def explore(
     return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
 
 
-def _begun(walk: _Walk, world: Any, seed: int | None, starts: int) -> dict[int, float]:
+def _begun(walk: _Frontier, world: Any, seed: int | None, starts: int) -> dict[int, float]:
     """How often each state came first in so many resets; the world was reset once already."""
     start = Counter(walk.begin(world))
     for k in range(1, starts):
@@ -132,7 +132,7 @@ class _Copies:
 
 
 @dataclass
-class _Walk:
+class _Frontier:
     """States found so far, in the order found, and the steps between them."""
 
     memory: _Memory

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -24,10 +23,10 @@ from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceE
 from waypost.graph import Ints, Mask
 from waypost.importance.answer import report
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Floats
 from waypost.solve.reachability import Reach
 from waypost.solve.visits import Visits
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
 TOGETHER = 256  # states whose visits are asked for at once
 WAVES = 1_000  # steps of a chain that never comes back; a longer one is eliminated

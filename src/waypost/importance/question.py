@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
 
-Scope = Literal["all", "optimal"] | Strategy
+OpenScope = Literal["all", "optimal"]  # in which strategies are still to be chosen
+Scope = OpenScope | Strategy
 ScopeName = Literal["all", "optimal", "strategy", "observed", "contrast"]  # the last two: counted in a log
 
 

@@ -36,7 +36,6 @@ BASE = "waypost:base"
 DURATION = "waypost:duration"  # seconds
 OUTCOME = "case:waypost:outcome"
 DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of them
-POSITIVE, NEGATIVE = "positive", "negative"
 
 
 def is_text(column: Any) -> bool:

@@ -46,12 +46,12 @@ KEYS = ("title", "source", "eps", "naming", "choosing", "columns", "actors", "st
 
 
 @dataclass(frozen=True)
-class Step:
+class RecipeStep:
     """One step of a recipe by name, its parameters checked.
 
-    >>> Step("drop_events", {"names": "b"})(EventLog.from_sequences([["a", "b"]])).sequences()
+    >>> RecipeStep("drop_events", {"names": "b"})(EventLog.from_sequences([["a", "b"]])).sequences()
     [('a',)]
-    >>> Step("drop_events", {"name": "b"})
+    >>> RecipeStep("drop_events", {"name": "b"})
     Traceback (most recent call last):
     ...
     waypost.errors.LogError: drop_events has no parameter 'name'; it has: names, unless, in_cases_with
@@ -89,7 +89,7 @@ class Step:
 class Recipe:
     """Steps to clean a log, and how its traces are read and learned from."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RecipeStep, ...] = ()
     actors: Actors | None = None
     eps: float | str | None = None
     naming: Naming = "plain"
@@ -175,11 +175,11 @@ def _text(given: Mapping[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _step(entry: Any, number: int, where: str) -> Step:
+def _step(entry: Any, number: int, where: str) -> RecipeStep:
     if not isinstance(entry, Mapping) or "do" not in entry:
         raise LogError(f'{where}, step {number}: a step is [[step]] with do = "..." and its parameters')
     try:
-        return Step(entry["do"], {key: value for key, value in entry.items() if key != "do"})
+        return RecipeStep(entry["do"], {key: value for key, value in entry.items() if key != "do"})
     except LogError as error:
         raise LogError(f"{where}, step {number}: {error}") from None
 

@@ -24,6 +24,7 @@ from waypost.importance.answer import report
 from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Ints
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import By, activities, silent_states
 from waypost.patterns.ranked import Ranked
@@ -34,9 +35,6 @@ MOST_RUNS = 20_000  # looked at
 MOST_STEPS = 500_000  # of all these runs together
 FAINT = 1e-6  # a run that is so much rarer than the likeliest one is not looked at
 RESOLUTION = 0.01  # a run that is rarer than this share of the last way shown hardly changes the order any more
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
 from waypost.learn.observed import Observed, States, passing
 from waypost.logs import Contrast, Contrasts, Log
-from waypost.logs.log import POSITIVE
 from waypost.logs.traces import written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
+from waypost.model.traces import POSITIVE
 from waypost.uncertainty.support import (
     Supported,
     best_with_and_without,
@@ -35,7 +35,7 @@ SMALL = 2000  # states; a larger model in which nobody chooses is told by activi
 
 
 @dataclass(frozen=True)
-class Known:
+class Groundwork:
     """What is known of a log: how it was made ready, what was counted in it and learned from it."""
 
     ready: Prepared
@@ -64,7 +64,7 @@ class Known:
 class Chosen:
     """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
 
-    def __init__(self, known: Known, scopes: Sequence[Scope], min_seen: int | None) -> None:
+    def __init__(self, known: Groundwork, scopes: Sequence[Scope], min_seen: int | None) -> None:
         self.known = known
         self.scopes = scopes
         self.min_seen = usual_min_seen(known.log.n_cases) if min_seen is None else min_seen

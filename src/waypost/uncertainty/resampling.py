@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from waypost.arguments import Natural, Positive, checked
 from waypost.errors import ArgumentError, LogError, NameUnknownError, UndefinedImportanceError, require
 from waypost.importance import Bounds, Explanation, group_importance, state_importance
+from waypost.importance.question import OpenScope
 from waypost.importance.results import Intervals
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.learn.tree import weighted
-from waypost.logs.traces import Trace, Traces
+from waypost.logs.traces import Traces
 from waypost.model import MDP, Target
+from waypost.model.traces import Trace
 from waypost.processes import ChildError
 from waypost.processes.places import place, spread_out, working
 from waypost.uncertainty.support import supported
 
 Match = Literal["history", "label"]
-ScopeName = Literal["all", "optimal"]
 History = tuple[tuple[str, str], ...]  # (action, output) from the initial state
 
 
@@ -44,7 +45,7 @@ class Resampled:
     """
 
     names: tuple[str, ...]  # states, or labels
-    scope: ScopeName
+    scope: OpenScope
     match: Match
     level: float  # share of the resamples inside an interval
     resamples: int  # how many could be used
@@ -94,7 +95,7 @@ def bootstrap(
     resamples: Positive,
     seed: Natural,
     eps: float | str = EPS,
-    scope: ScopeName | Sequence[ScopeName] = ("all", "optimal"),
+    scope: OpenScope | Sequence[OpenScope] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
     min_seen: Natural = 1,
@@ -225,7 +226,7 @@ def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
 
 
 def _bounds(
-    mdp: MDP, *, target: Target, scopes: Sequence[ScopeName], wanted: Sequence[History | str | None], min_seen: int
+    mdp: MDP, *, target: Target, scopes: Sequence[OpenScope], wanted: Sequence[History | str | None], min_seen: int
 ) -> NDArray[np.float64]:
     """(scopes, n, 2) bounds of the wanted states or labels in one model; nan where it has no such state."""
     mdp = supported(mdp, min_seen).mdp if min_seen > 1 else mdp
@@ -286,7 +287,7 @@ def _answering(job: Any) -> Callable[[int], Any]:
 
 
 def _intervals(
-    names: tuple[str, ...], scope: ScopeName, *, match: Match, level: float, measured: Any, drawn: Any
+    names: tuple[str, ...], scope: OpenScope, *, match: Match, level: float, measured: Any, drawn: Any
 ) -> Resampled:
     tail = 50 * (1 - level)
     there = ~np.isnan(drawn[:, :, 0])

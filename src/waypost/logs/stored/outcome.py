@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.steps.events import Patterns
 from waypost.logs.steps.outcome import Others, check_others, outcome_note, seconds_of, wanted_values
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog
 from waypost.logs.stored.steps import among, told_attribute
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 
 def set_outcome(

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from waypost.logs.log import POSITIVE
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog, letter, number_of
-from waypost.logs.variants import EXAMPLES, Clock, Decided, Kind, Variants, Waiting, packed
+from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
+from waypost.model.traces import POSITIVE
 
 SECOND = 1_000_000
 
@@ -33,7 +33,7 @@ def see(log: StoredLog) -> Variants:
     told = [examples[word, outcome] for _, word, outcome, _ in variants]
     has_outcome = "outcome" in log.rows.columns
     return Variants(
-        kinds=tuple(Kind(*each) for each in kinds),
+        kinds=tuple(EventKind(*each) for each in kinds),
         kind=kind,
         first=first,
         count=np.array([n for *_, n in variants], np.int64),

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.paper.encodings.ordering import hold_order, hold_order_in_components
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import Draft, Program, Reading, Sense
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.program import Draft, Program, Readout, Sense
 from waypost.paper.encodings.variables import BYPASS, VIA, Copy, Variables
 
 BIG_M = 1e16  # the paper's
@@ -22,14 +22,14 @@ Ordering = Literal["paper", "components", "tight", "indicator"]
 
 
 def lp_star(
-    product: Product,
+    product: TwoCopyProduct,
     sense: Sense,
     *,
     optimum: float,
     conserving: NDArray[np.bool_],
     ordering: Ordering = "paper",
     big_m: float = BIG_M,
-) -> tuple[Program, Variables, Reading]:
+) -> tuple[Program, Variables, Readout]:
     """Probability of the target via the state, over deterministic strategies that reach it with probability `optimum`.
 
     ``ordering="paper"`` is Eq. 11 with `big_m`; ``"tight"`` orders only inside end components of `conserving` choices,
@@ -56,9 +56,9 @@ def lp_star(
         hold_order_in_components(variables, conserving, indicator=ordering == "indicator")
         if sense == "min":
             draft.objective("max", [(bypass, 1.0)])
-            return draft.program(), variables, Reading(optimum, complement=True)
+            return draft.program(), variables, Readout(optimum, complement=True)
     draft.objective(sense, [(via, 1.0)])
-    return draft.program(), variables, Reading(optimum)
+    return draft.program(), variables, Readout(optimum)
 
 
 def _bellman(variables: Variables, copy: Copy) -> None:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import end_components
-from waypost.paper.encodings.product import Product
+from waypost.model.arrays import Mask
+from waypost.paper.encodings.product import TwoCopyProduct
 from waypost.paper.encodings.variables import BYPASS, VIA, Variables
-
-Mask = NDArray[np.bool_]
 
 
 def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
@@ -53,7 +52,7 @@ def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
         draft.quadratic(products, terms, lower=1.0)
 
 
-def _levels(product: Product, members: NDArray[np.int64] | None = None) -> list[str]:
+def _levels(product: TwoCopyProduct, members: NDArray[np.int64] | None = None) -> list[str]:
     """What the levels of some states, or of all, are called."""
     states = range(product.mdp.n_states) if members is None else members.tolist()
     return [f"level of {product.mdp.states[x]}" for x in states]
@@ -110,13 +109,13 @@ def _order_one(
         variables.draft.row([*terms, (j, depth + 1.0)], upper=depth)
 
 
-def components(product: Product, enabled: Mask) -> tuple[NDArray[np.int64], Mask]:
+def components(product: TwoCopyProduct, enabled: Mask) -> tuple[NDArray[np.int64], Mask]:
     """Maximal end components among the states that still can reach the target, and the choices that stay in them."""
     alive = (product.reaches[VIA] | product.reaches[BYPASS]) & ~product.target
     return end_components(product.graph, inside=alive, enabled=enabled)
 
 
-def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, enabled: Mask) -> float:
+def deepest_level(product: TwoCopyProduct, members: NDArray[np.int64], inner: Mask, enabled: Mask) -> float:
     """Return a number of steps within which the component can be left through whichever exit one likes, in the mean.
 
     From every member to every exit state by the quickest strategy inside, then once through the exit; a choice that
@@ -135,7 +134,7 @@ def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, ena
 
 
 def _quickest(
-    product: Product, members: NDArray[np.int64], choices: NDArray[np.int64], goal: int
+    product: TwoCopyProduct, members: NDArray[np.int64], choices: NDArray[np.int64], goal: int
 ) -> NDArray[np.float64]:
     """(members,) least expected number of steps to `goal` by choices inside an end component: policy iteration."""
     if len(members) == 1:

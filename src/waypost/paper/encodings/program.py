@@ -110,7 +110,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Readout:
     """How the last objective of an encoding is read as an importance: divided, and perhaps taken from 1."""
 
     divisor: float = 1.0

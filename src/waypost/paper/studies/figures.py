@@ -10,11 +10,11 @@ from pathlib import Path
 
 from waypost.errors import require
 from waypost.model import MDP
-from waypost.paper.studies.records import Record, Sweep
+from waypost.paper.studies.records import EngineRun, Record
 from waypost.paper.studies.studies import family
 
 
-def box_plot(records: Sequence[Record], engine: Sequence[Sweep], models: Sequence[str], path: Path) -> None:
+def box_plot(records: Sequence[Record], engine: Sequence[EngineRun], models: Sequence[str], path: Path) -> None:
     """Draw seconds per bound on the left axis (logarithmic), timeouts on the right one.
 
     A box per size of model is the solver's, a diamond the engine's mean.

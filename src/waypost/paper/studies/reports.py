@@ -36,7 +36,7 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
-            box_plot([r for r in outcome.records if r.variant == FIGURE], outcome.engine, study.models, path)
+            box_plot([r for r in outcome.records if r.configuration == FIGURE], outcome.engine, study.models, path)
             written.append(path)
     return written
 

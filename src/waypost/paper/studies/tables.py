@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.paper.encodings import SCOPE, Encoding
-from waypost.paper.studies.records import Record, Sweep
+from waypost.paper.studies.records import EngineRun, Record
 from waypost.paper.studies.running import Outcome
-from waypost.paper.studies.studies import VARIANTS, Published, family, plain_name, published, variant_of
+from waypost.paper.studies.studies import CONFIGURATIONS, Published, configuration_of, family, plain_name, published
 
 Cells = tuple[str, ...]
 
@@ -64,13 +64,13 @@ def times(outcome: Outcome, *, by_sense: bool) -> Table:
     for model in dict.fromkeys(map(family, outcome.study.models)):
         mine = [r for r in outcome.records if family(r.model) == model]
         called = labelled(model, outcome.origins)
-        for variant in outcome.study.variants:
+        for configuration in outcome.study.configurations:
             for sense in outcome.study.senses if by_sense else ("both",):
-                part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
+                part = [r for r in mine if r.configuration == configuration and sense in ("both", r.sense)]
                 if part:
-                    asked = (model, variant_of(variant).encoding, sense)
+                    asked = (model, configuration_of(configuration).encoding, sense)
                     paper = _paper(printed.get(asked) if called == model else None)
-                    named = (called, variant, *((sense,) if by_sense else ()))
+                    named = (called, configuration, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
                     rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
         rows += _engine_rows(model, called, outcome.engine, by_sense=by_sense)
@@ -113,7 +113,7 @@ def _solvers(part: Iterable[Record]) -> str:
     return ", ".join(name if len(tally) == 1 else f"{name} {count}" for name, count in sorted(tally.items()))
 
 
-def _engine_rows(model: str, called: str, engine: Sequence[Sweep], *, by_sense: bool) -> list[Cells]:
+def _engine_rows(model: str, called: str, engine: Sequence[EngineRun], *, by_sense: bool) -> list[Cells]:
     rows: list[Cells] = []
     for scope in ("all", "optimal"):
         sweeps = [e for e in engine if family(e.model) == model and e.scope == scope]
@@ -129,28 +129,28 @@ def _engine_rows(model: str, called: str, engine: Sequence[Sweep], *, by_sense: 
     return rows
 
 
-def _judged(sweep: Sweep) -> Cells:
+def _judged(sweep: EngineRun) -> Cells:
     return ("–", "–") if sweep.right is None else (str(sweep.right), str(2 * sweep.states - sweep.right))
 
 
-def engine_mean(engine: Iterable[Sweep], model: str, encoding: Encoding) -> float | None:
+def engine_mean(engine: Iterable[EngineRun], model: str, encoding: Encoding) -> float | None:
     """Mean seconds per bound of the engine's sweeps over a model, in the scope of an encoding."""
     sweeps = [e.seconds / (2 * e.states) for e in engine if e.model == model and e.scope == SCOPE[encoding]]
     return statistics.fmean(sweeps) if sweeps else None
 
 
-def speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> float | None:
+def speed_up(part: Sequence[Record], engine: Sequence[EngineRun]) -> float | None:
     """How many times longer the solver took than the engine, in the mean over all bounds of the same run.
 
     Only the time inside the solver counts, although the engine's includes everything; a bound that was cut off counts
     with the time it had, so with timeouts this is a lower bound.
     """
-    ours = [engine_mean(engine, r.model, variant_of(r.variant).encoding) for r in part]
+    ours = [engine_mean(engine, r.model, configuration_of(r.configuration).encoding) for r in part]
     known = [o for o in ours if o is not None]
     return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
 
 
-def _speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> str:
+def _speed_up(part: Sequence[Record], engine: Sequence[EngineRun]) -> str:
     found = speed_up(part, engine)
     more = ">" if any(r.status == "timeout" for r in part) else ""
     return "–" if found is None else f"{more}{found:,.0f}"
@@ -163,12 +163,14 @@ def _paper(row: Published | None) -> Cells:
 def overall(outcome: Outcome) -> Table:
     """Speed-up of the engine over each encoding, all models of the study together."""
     rows: list[Cells] = []
-    for variant in outcome.study.variants:
-        part = [r for r in outcome.records if r.variant == variant]
+    for configuration in outcome.study.configurations:
+        part = [r for r in outcome.records if r.configuration == configuration]
         if part:
             mean = statistics.fmean(r.counted for r in part)
             slower = statistics.fmean(r.counted + r.preparation for r in part)
-            rows.append((variant, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine)))
+            rows.append(
+                (configuration, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine))
+            )
     return Table(
         ("Enc.", "Bounds", "Mean(t), solver", "Mean(t), with preparation", "Speed-up of the engine"), tuple(rows)
     )
@@ -177,7 +179,7 @@ def overall(outcome: Outcome) -> Table:
 def differences(outcome: Outcome) -> Table:
     """Absolute differences between LP* and QP*, as in the paper's appendix, and of both from the exact values."""
     solved = {
-        (r.model, plain_name(r.variant), r.sense, r.state): r
+        (r.model, plain_name(r.configuration), r.sense, r.state): r
         for r in outcome.records
         if r.status == "optimal" and r.claimed is not None
     }
@@ -211,14 +213,14 @@ def differences(outcome: Outcome) -> Table:
 Solved = dict[tuple[str, str, str, str], Record]
 
 
-def _value(solved: Solved, key: tuple[str, str, str], variant: str) -> float | None:
-    found = solved.get((key[0], variant, key[1], key[2]))
+def _value(solved: Solved, key: tuple[str, str, str], configuration: str) -> float | None:
+    found = solved.get((key[0], configuration, key[1], key[2]))
     return None if found is None else found.claimed
 
 
 def _exact(solved: Solved, key: tuple[str, str, str]) -> float | None:
-    for variant in VARIANTS:
-        found = solved.get((key[0], variant, key[1], key[2]))
+    for configuration in CONFIGURATIONS:
+        found = solved.get((key[0], configuration, key[1], key[2]))
         if found is not None:
             return found.exact
     return None
