@@ -101,12 +101,12 @@ def absolute_importance(
     Returns
     -------
     StateImportance
-        A mapping from state names to `Bounds`.
+        A mapping from state names to `Bounds`, whose `problem` is "absolute".
 
     Raises
     ------
     WaypostError
-        As `state_importance`.
+        Where `state_importance` does: a target out of reach is no share of anything, here neither.
 
     Examples
     --------
@@ -138,8 +138,12 @@ def group_importance(
 
     Raises
     ------
+    ArgumentError
+        If groups are neither "labels" nor names by a name.
+    NameUnknownError
+        If a group names a state or a label that is not there.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance`.
 
     Examples
     --------

@@ -124,12 +124,16 @@ def choice_importance(
     Returns
     -------
     ChoiceImportance
-        A mapping from ``(state, action)`` to `Bounds`.
+        A mapping from ``(state, action)`` to `Bounds`; choices of target states are not in it.
 
     Raises
     ------
+    UndefinedImportanceError
+        If the target cannot be reached, so that no choice leads to it.
+    PrecisionError
+        If a bound cannot be certified in floating point; exact arithmetic can.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance`.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from waypost.arguments import checked
-from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
+from waypost.errors import NameUnknownError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
 from waypost.importance.answer import report
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
@@ -163,9 +163,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
         raise UndefinedImportanceError(
             f"no strategy reaches {describe_target(names)} from {mdp.states[mdp.initial]!r}, so no decision matters"
         )
-    played = strategy if strategy is not None else _best_strategy(mdp, reach)
-    if played.mdp is not mdp and (played.mdp.states, played.mdp.actions) != (mdp.states, mdp.actions):
-        raise StrategyError("the strategy belongs to another model: its states or actions differ")
+    played = strategy.of(mdp) if strategy is not None else _best_strategy(mdp, reach)
     worth = np.asarray(mdp.transitions @ best)
     worth[reach.conserving] = best[mdp.choice_state][reach.conserving]
     chain = unfolded_chain(played)

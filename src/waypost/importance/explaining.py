@@ -66,8 +66,10 @@ def explain(
 
     Raises
     ------
+    ArgumentError
+        If a scope is asked for twice, or is none.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance` and, where groups are asked for, `group_importance`.
 
     Examples
     --------

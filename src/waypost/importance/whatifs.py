@@ -149,9 +149,9 @@ def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None,
     Raises
     ------
     NameUnknownError
-        If a name is not in the model.
+        If the target is not in the model.
     StrategyError
-        If the strategy belongs to another model.
+        If the strategy was made for another model.
 
     Examples
     --------
@@ -222,7 +222,7 @@ def success_without(
     Raises
     ------
     NameUnknownError
-        If a name is not in the model.
+        If the target, or a state, a label or a choice of a group is not in the model.
     StrategyError
         If the strategy belongs to another model.
 
@@ -251,7 +251,7 @@ def success_without(
         masks = [forbidden(mdp, members) for members in groups.values()]
         best = np.array([_forbidding(mdp, reach, *mask) for mask in masks], reach.arena.data.dtype)
         if strategy is not None:
-            parts = [_avoided(mdp, wanted, *mask, strategy, exact=exact) for mask in masks]
+            parts = [_avoided(mdp, wanted, *mask, strategy.of(mdp), exact=exact) for mask in masks]
             under = plain(Question.of(mdp, target=names, scope=strategy, exact=exact).best) * np.array(parts)
     highest = plain(reach.max.values[mdp.initial])
     return SuccessWithout(mdp, describe_target(names), labels, _plain_array(best, exact), highest, under)

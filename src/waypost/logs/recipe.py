@@ -77,12 +77,13 @@ class RecipeStep:
 
     def __call__(self, log: AnyLog) -> AnyLog:
         """Return the log after this step."""
-        step: Callable[..., Any] = STEPS[self.do]
-        if not isinstance(log, EventLog):
-            from waypost.logs.stored import STORED_STEPS
+        if isinstance(log, EventLog):
+            return cast("AnyLog", STEPS[self.do](log, **self.parameters))
+        from waypost.logs.stored import STORED_STEPS
 
-            step = STORED_STEPS[self.do]
-        return cast("AnyLog", step(log, **self.parameters))
+        step: Callable[..., Any] = STORED_STEPS[self.do]  # which takes its defaults from its twin
+        left_open = {name: parameter.default for name, parameter in _parameters(self.do).items()}
+        return cast("AnyLog", step(log, **{**left_open, **self.parameters}))
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,12 @@ class Strategy:
         """Whether nothing is tossed, and every state takes one choice with certainty."""
         return self.toss is None and all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in self.modes)
 
+    def of(self, mdp: MDP) -> Strategy:
+        """The strategy itself, if it is one of that model."""
+        if self.mdp is not mdp and (self.mdp.states, self.mdp.actions) != (mdp.states, mdp.actions):
+            raise StrategyError("the strategy belongs to another model: its states or actions differ")
+        return self
+
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
         return f"Strategy({kind}, memory={self.memory}, states={self.mdp.n_states})"
@@ -103,7 +109,7 @@ class Strategy:
             raise StrategyError("a strategy that tosses at the start cannot be mixed again")
         if not 0 < probability < 1:
             raise StrategyError(f"a toss has a probability strictly between 0 and 1, not {probability}")
-        update = np.concatenate([first.update, second.update + first.memory])
+        update = np.concatenate([first.update, second.of(first.mdp).update + first.memory])
         toss = (first.memory + second.start, probability)
         return cls(first.mdp, (*first.modes, *second.modes), frozen(update), first.start, toss)
 

@@ -1,7 +1,8 @@
-"""What is seen of a run from outside: names, the actions between them, and how it ended."""
+"""What is seen of runs from outside: names, the actions between them, and how they ended."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
@@ -17,3 +18,28 @@ def steps_of(trace: Trace) -> list[tuple[str, str]]:
     [('down', 'ice'), ('down', 'positive')]
     """
     return cast("list[tuple[str, str]]", trace[1:])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """One activity among the runs that ended well and among those that did not.
+
+    A share of nothing, such as the success of the cases without a step that all cases have, is None.
+    """
+
+    name: str
+    cases: int  # that have it
+    events: int
+    good_cases: int
+    bad_cases: int
+    good_share: float  # of the good cases, how many have it
+    bad_share: float
+    success_after: float | None  # of the cases that have it, how many end well
+    success_without: float | None
+    certain: float  # the part of the separation that few cases cannot have made
+    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
+
+    @property
+    def separation(self) -> float:
+        """Good share minus bad share: above 0 for steps of the good cases."""
+        return self.good_share - self.bad_share

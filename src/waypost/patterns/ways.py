@@ -133,7 +133,9 @@ def usual_ways(
     Raises
     ------
     UndefinedImportanceError
-        If the strategy never reaches the target.
+        If no run of the strategy reaches the target.
+    StrategyError
+        If the strategy belongs to another model.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def usual_ways(
     0.0459  s0, Error, Consultation, Application+, Granted
     """
     names = target if isinstance(target, str) else list(target)
-    played = strategy if strategy is not None else best_strategy(mdp, target=names)
+    played = strategy.of(mdp) if strategy is not None else best_strategy(mdp, target=names)
     wanted = mdp.where(names)
     runs = Runs.of(mdp, played, wanted, by)
     called, silent = activities(mdp, by), silent_states(mdp, by)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -20,7 +20,7 @@ from waypost.learn.observed import Observed, States, passing
 from waypost.logs import Contrast, Contrasts, Log
 from waypost.logs.traces import written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
-from waypost.model.traces import POSITIVE
+from waypost.model.traces import POSITIVE, Counted
 from waypost.uncertainty.support import (
     Supported,
     best_with_and_without,
@@ -96,18 +96,8 @@ class Chosen:
         if counted.good_waiting is not None and counted.bad_waiting is not None:
             waiting = (counted.good_waiting.before, counted.bad_waiting.before)
         return ActivityScore(
-            name=counted.name,
-            cases=counted.cases,
-            events=counted.events,
-            good_cases=counted.good_cases,
-            bad_cases=counted.bad_cases,
-            good_share=counted.good_share,
-            bad_share=counted.bad_share,
+            **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
-            success_after=counted.success_after,
-            success_without=counted.success_without,
-            certain=counted.certain,
-            defines_outcome=counted.defines_outcome,
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
             waiting=waiting,

@@ -16,11 +16,11 @@ def set_outcome(
     log: StoredLog,
     *,
     positive: Patterns,
-    negative: Patterns = (),
-    attribute: str | None = None,
-    last: bool = False,
-    within: str | float | None = None,
-    others: Others | None = None,
+    negative: Patterns,
+    attribute: str | None,
+    last: bool,
+    within: str | float | None,
+    others: Others | None,
 ) -> StoredLog:
     """Say which cases ended well: by an event, by their `last` event, or by the values of an `attribute`."""
     import ibis
