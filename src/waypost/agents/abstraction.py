@@ -187,7 +187,7 @@ def _as_seen(rows: Any) -> Any:
 class _Chain:
     cells: Cells
     strategy: Strategy  # of the counted model
-    names: list[list[str]]  # by episode, the cell before each action
+    names: Sequence[Sequence[str]]  # by episode, the cell before each action
     error: float  # on the guiding episodes
     chance: float
 
@@ -303,7 +303,7 @@ class _Work:
             cells = cells.refined(cell, rows[names == cell], off[names == cell], self.seed)
         return cells
 
-    def _missed(self, k: int, cells: list[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _missed(self, k: int, cells: Sequence[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Success of an episode minus what the chain expected of it, before each action."""
         states = cells if self.limited is None else [f"{cell}, {STEP}={t + 1}" for t, cell in enumerate(cells)]
         at = [mdp.index.get(state) for state in states]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class Numbers:
 
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
-    refused: dict[int, str]
+    refused: Mapping[int, str]
 
 
 def states_of(mdp: MDP, names: str | Iterable[str] | None) -> Ints:

@@ -87,10 +87,10 @@ def _gaps(
     return found
 
 
-def _spread(seconds: NDArray[np.float64]) -> tuple[float, float]:
+def _spread(seconds: NDArray[np.float64]) -> tuple[float, float] | tuple[None, None]:
     known = seconds[~np.isnan(seconds)]
     if not len(known):
-        return float("nan"), float("nan")
+        return None, None
     median, ninety = np.quantile(known, [0.5, 0.9])
     return float(median), float(ninety)
 

@@ -35,12 +35,15 @@ class EventKind:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Seconds since the event before a step, and until the event after it: median and the 90 % point."""
+    """Seconds since the event before a step, and until the event after it: median and the 90 % point.
 
-    before: float
-    before_90: float
-    after: float
-    after_90: float
+    None where nothing comes before in any case, or nothing after.
+    """
+
+    before: float | None
+    before_90: float | None
+    after: float | None
+    after_90: float | None
 
 
 @dataclass(frozen=True)

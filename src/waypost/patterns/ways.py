@@ -185,7 +185,7 @@ def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float
     wins = np.tile(target, strategy.memory)
     moving = stopped_chain(chain, wins)
     lengths = moving.copy()
-    lengths.data = np.maximum(-np.log(moving.data), 1e-300)  # a stored 0 would be no arrow
+    lengths.data = np.maximum(-np.log(moving.data), 0.0)  # rounding makes no arrow shorter than nothing
     ends = np.flatnonzero(wins)
     ahead = dijkstra(csr_array(lengths.T), directed=True, indices=ends, min_only=True)
     start = unfolded_start(strategy)

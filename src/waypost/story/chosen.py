@@ -92,15 +92,14 @@ class Chosen:
     def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
         states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        waiting = None
-        if counted.good_waiting is not None and counted.bad_waiting is not None:
-            waiting = (counted.good_waiting.before, counted.bad_waiting.before)
+        both = (counted.good_waiting, counted.bad_waiting)
+        good, bad = (None if each is None else each.before for each in both)
         return ActivityScore(
             **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
-            waiting=waiting,
+            waiting=None if good is None or bad is None else (good, bad),
         )
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -224,8 +223,8 @@ def _storm_did(row: Row) -> str:
     return row.storm_did + (f"; {row.unanswered} unanswered" if row.unanswered else "")
 
 
-def _megabytes(side: Cost | None) -> str:
-    return "–" if side is None or math.isnan(side.megabytes) else f"{side.megabytes:,.0f}"
+def _megabytes(cost: Cost | None) -> str:
+    return "–" if cost is None or cost.megabytes is None else f"{cost.megabytes:,.0f}"
 
 
 def _significant(value: float) -> str:

@@ -17,8 +17,8 @@ class Cost:
     """What one tool needed for the work of a row."""
 
     seconds: float  # for the whole work
-    reading: float  # seconds to load the model, before
-    megabytes: float  # peak of the process, reading included
+    reading: float | None = None  # seconds to load the model, before; unknown where it was stopped
+    megabytes: float | None = None  # peak of the process, reading included; unknown likewise
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,9 @@ def completed(row: Row, bounds: Pairs, answers: storm.Answers) -> Row:
     )
 
 
-def compared(theirs: Sequence[float], mine: Sequence[float]) -> dict[str, Any]:
+def compared(theirs: Sequence[float | None], mine: Sequence[float]) -> dict[str, Any]:
     """How many numbers both have, and the greatest difference between them."""
-    differences = [abs(a - b) for a, b in zip(theirs, mine, strict=False) if not math.isnan(a)]
+    differences = [abs(a - b) for a, b in zip(theirs, mine, strict=False) if a is not None]
     return {"compared": len(differences), "difference": max(differences, default=None)}
 
 

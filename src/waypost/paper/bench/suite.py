@@ -257,8 +257,8 @@ def _reading(row: Row, shape: str) -> Row:
         row.states,
         row.transitions,
         0,
-        replace(row.ours, seconds=row.ours.reading),
-        None if row.storm is None else replace(row.storm, seconds=row.storm.reading),
+        replace(row.ours, seconds=row.ours.reading or 0.0),
+        None if row.storm is None else replace(row.storm, seconds=row.storm.reading or 0.0),
         storm_did="reading the same file",
         series=f"reading, {shape} choices",
     )

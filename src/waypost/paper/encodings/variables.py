@@ -28,8 +28,8 @@ class Variables:
 
     product: TwoCopyProduct
     draft: Draft
-    taken: dict[int, int]  # choice -> variable; choices of states with a single one have none
-    reached: tuple[dict[int, int], dict[int, int]]  # per copy of the target: state -> variable
+    taken: Mapping[int, int]  # choice -> variable; choices of states with a single one have none
+    reached: tuple[Mapping[int, int], Mapping[int, int]]  # per copy of the target: state -> variable
 
     @classmethod
     def of(

@@ -11,7 +11,7 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -41,7 +41,7 @@ class PublishedResult:
     family: str
     file: str  # the model
     properties: str | None  # the file with the properties, if it is another
-    constants: dict[str, Any]
+    constants: Mapping[str, Any]
     states: int
     name: str  # of the property
     value: Fraction | float  # as published; True means probability 1

@@ -60,8 +60,8 @@ class Outcome:
 
     study: Study
     settings: Settings
-    records: list[Record]
-    engine: list[EngineRun]
+    records: Sequence[Record]
+    engine: Sequence[EngineRun]
     left: int
     origins: Mapping[str, str] = field(default_factory=dict)  # where the models come from
 
