@@ -64,7 +64,7 @@ def shortened(words: list[str]) -> list[str]:
     models = [k for k, word in enumerate(words) if word == "--model"]
     kept = [word for k, word in enumerate(words) if not any(k in (at, at + 1) for at in models[1:])]
     sample = [] if {"--sample", "--state"} & set(words) else ["--sample", "1"]
-    return [*kept, *sample, "--budget", "0.1", "--generated", "--quiet"]
+    return [*kept, *sample, "--budget", "0.1", "--time-limit", "0.2", "--generated", "--quiet"]
 
 
 def servers_for(words: list[str], have: ExitStack) -> dict[str, str] | None:

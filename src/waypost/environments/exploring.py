@@ -20,7 +20,7 @@ from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_
 from waypost.errors import ArgumentError, FormatError, ModelError
 from waypost.model import MDP
 
-Outcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
+StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
 PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
 
 
@@ -162,7 +162,7 @@ class _Frontier:
                     for (to, reward, ended), n in outcomes.items()
                 ]
 
-    def _tries(self, saved: Any, action: int) -> Iterator[Outcome]:
+    def _tries(self, saved: Any, action: int) -> Iterator[StepOutcome]:
         """Once if no random number is drawn, else `samples` times with fresh seeds."""
         for attempt in range(self.samples):
             world = self.memory.load(saved)

@@ -16,10 +16,11 @@ from waypost.importance.passing import SIDES, bounds, witness
 from waypost.importance.question import Scope
 from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
-from waypost.learn.observed import Observed, States, passing
+from waypost.learn.observed import Observed, passing
 from waypost.logs import Contrast, Contrasts, Log
 from waypost.logs.traces import written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
+from waypost.model.arrays import Mask
 from waypost.model.traces import POSITIVE, Counted
 from waypost.uncertainty.support import (
     Supported,
@@ -52,7 +53,7 @@ class Groundwork:
         return forbidding(self.learned.mdp, gone)
 
     @cached_property
-    def states(self) -> Mapping[str, States]:
+    def states(self) -> Mapping[str, Mask]:
         """States of the model in which each activity happens."""
         return activity_states(self.learned.mdp, self.log, naming=self.ready.naming)
 
@@ -118,7 +119,7 @@ class Chosen:
             return None
         return explain(self.mdp, target=POSITIVE, scope=strategies)
 
-    def on_few(self, states: States) -> frozenset[str]:
+    def on_few(self, states: Mask) -> frozenset[str]:
         """Scopes in which a bound of passing these states hangs on choices that few cases took."""
         if self.base is None:
             return frozenset()
@@ -141,7 +142,7 @@ def _left_out(whole: MDP, found: Supported) -> tuple[str, ...]:
     return () if told is None else (told,)
 
 
-def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, ...]:
+def _idling(question: Question, activities: Mapping[str, Mask]) -> tuple[str, ...]:
     """Explain "0 at worst" where a strategy may go round in circles for ever."""
     if question.model.min.values[question.start] > 0:
         return ()
@@ -157,7 +158,7 @@ def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, 
     return (f"at worst is 0 because strategies may go round in circles for ever ({told}), which no case does",)
 
 
-def _on_few(question: Question, states: States) -> bool:
+def _on_few(question: Question, states: Mask) -> bool:
     """Whether one of the bounds hangs on choices that few cases took."""
     if isinstance(question.scope, Strategy):
         return False

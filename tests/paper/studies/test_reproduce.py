@@ -21,7 +21,7 @@ from waypost.paper.studies.records import EngineRun, Journal, Record, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
 from waypost.paper.studies.studies import CONFIGURATIONS, STUDIES, Study, configuration_of, published, states_of
-from waypost.paper.studies.tables import Table, differences, overall, speed_up, times
+from waypost.paper.studies.tables import StudyTable, differences, overall, speed_up, times
 
 SMALL = Study("table1", "A loan", ("loan",), ("LP* ours", "LP-optimal", "LP-all"))
 SETTINGS = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted")
@@ -150,7 +150,7 @@ def test_a_table_has_the_papers_columns_and_figures():
 
 
 def test_a_table_keeps_hostile_cells_apart():
-    table = Table(("a", "b", "c"), (("x|y", "50% & $_{", "~^\\"),))
+    table = StudyTable(("a", "b", "c"), (("x|y", "50% & $_{", "~^\\"),))
     assert "x\\|y" in table.markdown()
     assert r"50\% \& \$\_\{ & \~{}\^{}\textbackslash{} \\" in table.latex()
 

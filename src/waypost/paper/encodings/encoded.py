@@ -26,7 +26,7 @@ from waypost.paper.encodings.linear import BIG_M, Ordering, lp_star
 from waypost.paper.encodings.product import TwoCopyProduct, path_product, state_product
 from waypost.paper.encodings.program import HELD, Program, Readout, Sense
 from waypost.paper.encodings.quadratic import EPSILON, qp, qp_star
-from waypost.paper.encodings.variables import Variables
+from waypost.paper.encodings.variables import ProgramVariables
 from waypost.solve import Reach
 
 Encoding = Literal["QP", "QP*", "LP*", "LP-all", "LP-optimal"]
@@ -62,7 +62,7 @@ class Encoded:
     whole: TwoCopyProduct
     smaller: ContractedProduct | None  # what the program speaks about, where that is not the whole product
     program: Program
-    variables: Variables | Flows
+    variables: ProgramVariables | Flows
     reading: Readout
     reach: Reach  # of what the program speaks about
 
@@ -74,7 +74,7 @@ class Encoded:
 
     def strategy(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(C',) the probability of each choice of the whole product in a solution."""
-        if isinstance(self.variables, Variables):
+        if isinstance(self.variables, ProgramVariables):
             found = self.variables.strategy(values)
         else:
             model = self.variables.product.mdp
@@ -88,7 +88,7 @@ class Encoded:
         QP* first minimises the sum of all probabilities. Its least value is known, the sum of the greatest
         probabilities of the target, so that a row can hold it there.
         """
-        if len(self.program.objectives) == 1 or not isinstance(self.variables, Variables):
+        if len(self.program.objectives) == 1 or not isinstance(self.variables, ProgramVariables):
             return self.program
         states = set(self.variables.reached[0]) | set(self.variables.reached[1])
         least = float(sum(self.reach.max.values[x] for x in states))
@@ -132,7 +132,7 @@ def _product(mdp: MDP, target: Target, state: str | None, path: Sequence[str] | 
 
 def _program(
     product: TwoCopyProduct, encoding: Encoding, sense: Sense, reach: Reach, options: Options
-) -> tuple[Program, Variables | Flows, Readout]:
+) -> tuple[Program, ProgramVariables | Flows, Readout]:
     order = options.ordering or ORDERINGS.get(encoding, {}).get(options.form)
     if encoding == "QP":
         if order not in ("paper", "components"):

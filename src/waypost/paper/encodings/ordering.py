@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from waypost.graph import end_components
 from waypost.model.arrays import Mask
 from waypost.paper.encodings.product import TwoCopyProduct
-from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+from waypost.paper.encodings.variables import BYPASS, VIA, ProgramVariables
 
 
-def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
+def hold_order_quadratically(variables: ProgramVariables, *, everywhere: bool) -> None:
     """Order the states as QP does: the step is weighted by the probability of the choice.
 
     *Everywhere* is to the letter, with levels that are any numbers; else the order is kept in end components alone,
@@ -58,7 +58,7 @@ def _levels(product: TwoCopyProduct, members: NDArray[np.int64] | None = None) -
     return [f"level of {product.mdp.states[x]}" for x in states]
 
 
-def hold_order(variables: Variables, *, big_m: float) -> None:
+def hold_order(variables: ProgramVariables, *, big_m: float) -> None:
     """Order the states as LP* does, with a big M that lifts the condition from choices not taken (Eq. 11)."""
     product, draft = variables.product, variables.draft
     level = np.array(draft.variables(_levels(product), lower=-np.inf))
@@ -78,7 +78,7 @@ def hold_order(variables: Variables, *, big_m: float) -> None:
     draft.block((row, column, coefficient), lower=lower, upper=np.full(len(choices), np.inf))
 
 
-def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: bool) -> float:
+def hold_order_in_components(variables: ProgramVariables, enabled: Mask, *, indicator: bool) -> float:
     """Order the states of each end component by tight levels; returns the greatest M used."""
     product, draft = variables.product, variables.draft
     component, inner = components(product, enabled)
@@ -97,7 +97,7 @@ def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: 
 
 
 def _order_one(
-    variables: Variables, choice: int, terms: list[tuple[int, float]], depth: float, *, indicator: bool
+    variables: ProgramVariables, choice: int, terms: list[tuple[int, float]], depth: float, *, indicator: bool
 ) -> None:
     """``sum terms <= -1`` whenever the choice is taken; not taken, the left side is at most `depth`."""
     j = variables.taken.get(choice)

@@ -15,7 +15,7 @@ import numpy as np
 from waypost.paper.encodings.ordering import hold_order_quadratically
 from waypost.paper.encodings.product import TwoCopyProduct
 from waypost.paper.encodings.program import Draft, Program, Readout, Sense
-from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+from waypost.paper.encodings.variables import BYPASS, VIA, ProgramVariables
 
 EPSILON = 1e-4  # the paper's
 
@@ -26,7 +26,7 @@ def qp(
     *,
     epsilon: float = EPSILON,
     ordering: Literal["paper", "components"] = "paper",
-) -> tuple[Program, Variables, Readout]:
+) -> tuple[Program, ProgramVariables, Readout]:
     """Importance over all strategies that reach the target with probability `epsilon` or more (Fig. 2).
 
     With ``ordering="components"`` the order of Eq. 8 is kept in end components only. That forbids the same strategies,
@@ -34,7 +34,7 @@ def qp(
     alone, which the paper's condition makes infeasible when they run in a circle.
     """
     draft = Draft()
-    variables = Variables.of(product, draft, integer=False)
+    variables = ProgramVariables.of(product, draft, integer=False)
     _bellman(variables)
     via, bypass = variables.start
     ratio = draft.variable("importance", upper=1.0)
@@ -46,10 +46,12 @@ def qp(
     return draft.program(), variables, Readout()
 
 
-def qp_star(product: TwoCopyProduct, sense: Sense, *, optimum: float) -> tuple[Program, Variables, Readout]:
+def qp_star(product: TwoCopyProduct, sense: Sense, *, optimum: float) -> tuple[Program, ProgramVariables, Readout]:
     """Probability of the target via the state, over strategies that reach it with probability `optimum`."""
     draft = Draft()
-    variables = Variables.of(product, draft, integer=False, relevant=product.reaches[VIA] | product.reaches[BYPASS])
+    variables = ProgramVariables.of(
+        product, draft, integer=False, relevant=product.reaches[VIA] | product.reaches[BYPASS]
+    )
     _bellman(variables)
     via, bypass = variables.start
     draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
@@ -61,7 +63,7 @@ def qp_star(product: TwoCopyProduct, sense: Sense, *, optimum: float) -> tuple[P
     return draft.program(), variables, Readout(optimum)
 
 
-def _bellman(variables: Variables) -> None:
+def _bellman(variables: ProgramVariables) -> None:
     """Eq. 7: what a state reaches is what its choices reach, weighted by how often they are taken."""
     for copy in (VIA, BYPASS):
         for x in variables.unknown(copy):

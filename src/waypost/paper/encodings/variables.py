@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.paper.encodings.product import TwoCopyProduct
-from waypost.paper.encodings.program import Draft, Entries
+from waypost.paper.encodings.program import BlockEntries, Draft
 
 Copy = int  # 0: t⊤, via; 1: t⊥, bypass
 VIA, BYPASS = 0, 1
@@ -23,7 +23,7 @@ COPIES = ("t⊤", "t⊥")
 
 
 @dataclass(frozen=True, eq=False)
-class Variables:
+class ProgramVariables:
     """Variables of a product in a draft."""
 
     product: TwoCopyProduct
@@ -34,7 +34,7 @@ class Variables:
     @classmethod
     def of(
         cls, product: TwoCopyProduct, draft: Draft, *, integer: bool, relevant: np.ndarray | None = None
-    ) -> Variables:
+    ) -> ProgramVariables:
         """Add the variables to the draft, with ``sum_a p_sa = 1`` (Eq. 3); only `relevant` states choose."""
         taken: dict[int, int] = {}
         relevant = ~product.target if relevant is None else relevant & ~product.target
@@ -88,7 +88,7 @@ class Variables:
                 constant += p
         return constant, terms
 
-    def gaps(self, choices: NDArray[np.int64], copies: Sequence[Copy]) -> tuple[Entries, NDArray[np.float64]]:
+    def gaps(self, choices: NDArray[np.int64], copies: Sequence[Copy]) -> tuple[BlockEntries, NDArray[np.float64]]:
         """What the state of each choice reaches, minus what the choice leads to: entries of rows, and constants.
 
         Added up over the copies of the target that are named.

@@ -11,7 +11,7 @@ from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.figures import drawing
 from waypost.paper.studies.records import Record
 from waypost.paper.studies.studies import BOTH, configuration_of
-from waypost.paper.studies.tables import Table
+from waypost.paper.studies.tables import StudyTable
 
 SHORTFALL = 1e-5  # a strategy that reaches the target so much less than its claim needs has not arrived
 
@@ -44,7 +44,7 @@ def cause(record: Record, optimum: float | None) -> str:
     return "tolerance"
 
 
-def accuracy(records: Sequence[Record]) -> Table:
+def accuracy(records: Sequence[Record]) -> StudyTable:
     """Per model and encoding: bounds asked, solved, right to 1e-6, wrong, by which cause, and the largest error.
 
     *Attained* counts the claims whose own strategy does what is claimed; a right claim may come with one that does not.
@@ -66,10 +66,10 @@ def accuracy(records: Sequence[Record]) -> Table:
             ", ".join(f"{why} {count}" for why, count in sorted(causes.items())) or "–",
         ))  # fmt: skip
     header = ("Model", "Enc.", "Bounds", "Solved", "Right", "Wrong", "Unattainable", "Attained", "Largest error", "Why")
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
-def claims(records: Sequence[Record]) -> Table:
+def claims(records: Sequence[Record]) -> StudyTable:
     """List every claim: what was said, what its strategy attains, what is true."""
     rows = [
         (
@@ -82,10 +82,10 @@ def claims(records: Sequence[Record]) -> Table:
         "Model", "State", "Sense", "Enc.", "Solver", "Status", "Seconds", "Claimed", "Attained",
         "reaching the target with", "Exact", "Verdict",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
-def counterexamples() -> Table:
+def counterexamples() -> StudyTable:
     """Solve the smallest models on which an encoding is wrong, now, and list what is claimed of their state ``s``."""
     rows = []
     with Solvers() as solvers:
@@ -108,7 +108,7 @@ def counterexamples() -> Table:
         "Model", "Enc.", "Sense", "Solver", "Status", "Claimed", "Attained", "reaching the target with", "Exact",
         "Verdict",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 LETTER = Options("letter")
@@ -144,7 +144,7 @@ def _number(value: Number | None) -> str:
     return "–" if value is None else f"{float(value):.9g}"
 
 
-def worst(records: Sequence[Record], count: int = 3) -> Table:
+def worst(records: Sequence[Record], count: int = 3) -> StudyTable:
     """List the claims that are furthest off, some of every model and encoding."""
     rows = []
     for model, configuration in dict.fromkeys((r.model, r.configuration) for r in _in_order(records)):
@@ -162,7 +162,7 @@ def worst(records: Sequence[Record], count: int = 3) -> Table:
         "Model", "Enc.", "State", "Sense", "Claimed", "Attained", "reaching the target with", "Exact", "Verdict", "Why",
         "Solver",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:

@@ -11,7 +11,7 @@ from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
 from waypost.paper.studies.sensitivity import draw_grid, grid
 from waypost.paper.studies.studies import family
-from waypost.paper.studies.tables import Table, differences, overall, times
+from waypost.paper.studies.tables import StudyTable, differences, overall, times
 
 FIGURE = "LP* ours"  # whose times the figure shows
 
@@ -41,7 +41,7 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     return written
 
 
-def _tables(outcome: Outcome) -> dict[str, Table]:
+def _tables(outcome: Outcome) -> dict[str, StudyTable]:
     name = outcome.study.name
     if name == "accuracy":
         return {

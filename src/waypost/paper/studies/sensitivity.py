@@ -17,7 +17,7 @@ from waypost.paper.studies.accuracy import error
 from waypost.paper.studies.records import Record
 from waypost.paper.studies.running import Outcome, Settings, StudyProgress, run
 from waypost.paper.studies.studies import EPSILONS, MS, TOLERANCES, Study
-from waypost.paper.studies.tables import Table
+from waypost.paper.studies.tables import StudyTable
 
 COLOURS = {"right": "#2a7f62", "wrong": "#b03a2e", "unsolved": "#b9b9b9"}
 
@@ -37,7 +37,7 @@ def judgement(record: Record) -> str:
     return "right" if record.verdict == "right" else "unsolved" if record.verdict == "unsolved" else "wrong"
 
 
-def grid(records: Sequence[Record]) -> Table:
+def grid(records: Sequence[Record]) -> StudyTable:
     """Bounds solved, right and wrong for every model, constant and tolerance."""
     rows = []
     for key in sorted({_place(r) for r in records}):
@@ -52,7 +52,7 @@ def grid(records: Sequence[Record]) -> Table:
     header = (
         "Model", "Enc.", "Tolerance", "Bounds", "Right", "Wrong", "Unsolved", "of these infeasible", "Largest error",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def _place(record: Record) -> tuple[str, bool, float, float]:
