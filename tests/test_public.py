@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -106,6 +107,20 @@ def test_what_people_call_says_what_it_takes_gives_and_refuses(function):
     if function is not waypost.StateImportance.plot:
         assert "Raises\n------" in documented
         assert "Examples\n--------\n>>>" in documented
+
+
+CLASSES = [kind for kind in FUNCTIONS if inspect.isclass(kind) and not issubclass(kind, Exception)]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_what_people_hold_says_what_is_in_it(kind):
+    """Law: every field is among the attributes that a class, or what it is made of, tells of; there is an example."""
+    told = "\n".join(inspect.cleandoc(each.__doc__) for each in kind.__mro__ if each.__module__.startswith("waypost."))
+    assert ">>> " in inspect.cleandoc(kind.__doc__)
+    listed = re.findall(r"^Attributes\n-+\n(.*?)(?=\n\n|\Z)", told, re.DOTALL | re.MULTILINE)
+    named = {name for part in listed for line in part.splitlines() if line[0] != " " for name in line.split(", ")}
+    fields = [each.name for each in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else ()
+    assert set(getattr(kind, "_fields", fields)) <= named
 
 
 OTHER = waypost.Strategy.uniform(waypost.MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a"))

@@ -91,7 +91,7 @@ def test_measurements_on_a_cluster_are_those_of_one_machine(lasting, tmp_path):
 
     def told(folder: Path) -> list[tuple[object, ...]]:
         records = run(study, settings, folder).records
-        return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+        return sorted((r.configuration, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
 
     here = told(tmp_path / "here")
     with working(cluster=lasting.address):
@@ -161,7 +161,7 @@ def a_reproduction(folder: Path, told: Callable[[int], None]) -> list[tuple[obje
     study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
     settings = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted", sample=4)
     records = run(study, settings, folder, lambda done, _all: told(done)).records
-    return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+    return sorted((r.configuration, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -65,6 +65,8 @@ class AgentExplanation:
 
     Attributes
     ----------
+    mdp, target, strategy
+        What is explained: the agent is a strategy of the model.
     success, best
         Probability of the target for the agent, and the greatest there is.
     decisions
@@ -75,6 +77,15 @@ class AgentExplanation:
         Importance of the states under the agent; None for one that never succeeds, of which it is undefined.
     against
         The other agent, explained the same way.
+    within, timeless
+        Steps in which the target is to be reached, and the model that does not count them; None without such a limit.
+
+    Examples
+    --------
+    >>> from waypost import Strategy, explain_agent
+    >>> from waypost.cases import loan
+    >>> explain_agent(loan(), Strategy.uniform(loan()), target="Granted")
+    AgentExplanation('Granted', success=0.7175, best=0.98)
     """
 
     mdp: MDP

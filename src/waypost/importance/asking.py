@@ -8,7 +8,8 @@ from waypost.arguments import checked
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.numbers import ask_path, ask_states, states_of
 from waypost.importance.question import Question, Scope
-from waypost.importance.results import Bounds, PathImportance, StateImportance
+from waypost.importance.results import Bounds, StateImportance
+from waypost.importance.single import PathImportance
 from waypost.importance.sweeps import Progress
 from waypost.model import MDP, Target
 

@@ -36,6 +36,19 @@ class ChoiceImportance(Mapping[tuple[str, str], Bounds]):
 
     The choices of target states are not among them: no run takes one before it has reached the target.
 
+    Attributes
+    ----------
+    mdp, target, scope
+        What was asked about.
+    choices
+        ``(n,)`` positions of the choices; `names` are their states and actions.
+    lower, upper
+        The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    question
+        What was asked; it finds the witnesses.
+
+    Examples
+    --------
     >>> from waypost import choice_importance
     >>> from waypost.cases import loan
     >>> found = choice_importance(loan(), target="Granted", scope="optimal")

@@ -66,6 +66,21 @@ class Decision:
 class Decisions:
     """Every state with a choice, the one with the most at stake (times how often it is met) first.
 
+    Attributes
+    ----------
+    mdp, target
+        What was asked about.
+    decisions
+        A `Decision` for each state with a choice.
+    reachability, reached
+        The greatest probability of the target, and the one with the strategy.
+    idle
+        Lost by going round for ever, without any wrong decision.
+    given
+        Whether a strategy was given; otherwise it is a best one.
+
+    Examples
+    --------
     >>> from waypost import decisions
     >>> from waypost.cases import loan
     >>> found = decisions(loan(), target="Granted")

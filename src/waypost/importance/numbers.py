@@ -14,7 +14,8 @@ from waypost.graph import Ints
 from waypost.importance.passing import bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, plain
-from waypost.importance.results import PathImportance, StateImportance, present
+from waypost.importance.results import StateImportance, present
+from waypost.importance.single import PathImportance
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.model import MDP
 from waypost.model.checking import names_of

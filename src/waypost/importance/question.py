@@ -25,7 +25,8 @@ from waypost.solve.rewards import STOP
 if TYPE_CHECKING:
     from waypost.importance.contraction import Contraction
     from waypost.importance.groups import Groups
-    from waypost.importance.results import Bounds, PathImportance, StateImportance
+    from waypost.importance.results import Bounds, StateImportance
+    from waypost.importance.single import PathImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
 
@@ -56,6 +57,8 @@ class Question:
         one `Strategy`.
     exact
         Whether numbers are rationals.
+    sibling
+        The same question in another scope, which lends what it knows of the model.
 
     Examples
     --------
@@ -73,7 +76,7 @@ class Question:
     target: tuple[str, ...]
     scope: Scope
     exact: bool = False
-    sibling: Question | None = field(default=None, compare=False)  # in another scope; lends what it knows of the model
+    sibling: Question | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:

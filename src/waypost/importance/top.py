@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from waypost.graph import Ints, Mask
+from waypost.importance.beside import Top
 from waypost.importance.numbers import TOGETHER, Numbers, answer, numbers
 from waypost.importance.question import Question
 from waypost.importance.reading import DIGITS
-from waypost.importance.results import StateImportance, Top
+from waypost.importance.results import StateImportance
 from waypost.importance.sweeps import Progress
 from waypost.model.arrays import Floats
 from waypost.solve.flow import most_passed

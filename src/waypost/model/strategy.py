@@ -27,6 +27,21 @@ from waypost.model.mdp import MDP
 class Strategy:
     """A memoryless or finite-memory strategy of an MDP.
 
+    Attributes
+    ----------
+    mdp
+        The model that it is a strategy of.
+    modes
+        For each mode of memory ``(C,)``: the probability of every choice; sums to 1 in every state.
+    update
+        ``(M, S)`` the mode after entering state ``s`` in mode ``m``.
+    start
+        The mode in the initial state.
+    toss
+        One toss before the start: another mode to start in, and how likely that is.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> mdp = loan()
     >>> chosen = {"s0": {"Consult": 1}, "Consultation": "Apply", "Rework": "Submit"}

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from waypost.arguments import Natural, Positive, checked
 from waypost.errors import ArgumentError, LogError, NameUnknownError, UndefinedImportanceError, require
 from waypost.importance import Bounds, Explanation, group_importance, state_importance
+from waypost.importance.beside import Intervals
 from waypost.importance.question import OpenScope
-from waypost.importance.results import Intervals
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.learn.tree import weighted

@@ -1,6 +1,6 @@
 """A program as a file that any solver reads: LP or MPS, with one objective.
 
-ProgramVariables are called ``x0``, ``x1``, ...; comments at the top say what each stands for. Products are written as
+Variables are called ``x0``, ``x1``, ...; comments at the top say what each stands for. Products are written as
 quadratic constraints (``[ x1 * x2 ]``, ``QCMATRIX``) and indicators as indicator constraints, as Gurobi, CPLEX and SCIP
 read them. Numbers have all their digits.
 """
