@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 import pandas as pd
 import pytest
 
@@ -20,12 +18,9 @@ def table(rows, *, times=True) -> pd.DataFrame:
 
 
 def told(seen: Variants):
-    """Everything that variants say, in plain data; what is not a number is no number's equal."""
-    clock = {
-        key: [None if isnan(v) else pytest.approx(v, rel=1e-12) for v in vars(waiting).values()]
-        for key, waiting in seen.clock.waiting.items()
-    }
-    plain = {key: [None if isnan(v) else v for v in vars(w).values()] for key, w in seen.clock.waiting.items()}
+    """Everything that variants say, in plain data."""
+    plain = {key: list(vars(waiting).values()) for key, waiting in seen.clock.waiting.items()}
+    clock = {key: [v and pytest.approx(v, rel=1e-12) for v in values] for key, values in plain.items()}
     return (
         seen.sequences(),
         seen.count.tolist(),

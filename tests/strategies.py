@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from waypost.errors import WaypostError
+from waypost.graph import Graph, reachable
 from waypost.importance import Question
 from waypost.importance.question import Scope
 from waypost.model import MDP
@@ -30,6 +32,11 @@ def mdps(draw, max_states: int = 5, max_choices: int = 3, max_strategies: int = 
             weights = [draw(st.sampled_from([1, 1, 2, 3])) for _ in support]
             choices[name][f"a{a}"] = {y: Fraction(w, sum(weights)) for y, w in zip(support, weights, strict=True)}
     return MDP.from_dict(choices, initial="q0", labels={"goal": sorted(goals)})
+
+
+def winnable() -> st.SearchStrategy[MDP]:
+    """Small MDPs whose last state can be reached, so that its importance is defined."""
+    return mdps().filter(lambda mdp: reachable(Graph.of(mdp), np.arange(mdp.n_states) == mdp.initial)[-1])
 
 
 @st.composite

@@ -33,7 +33,7 @@ CHOICES = waypost.choice_importance(loan(), target="Granted", scope="all")
 PATH = waypost.path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="all")
 QUESTION = waypost.Question.of(loan(), target="Granted", scope="all")
 UNIFORM = waypost.Strategy.uniform(loan())
-GRID = waypost.explain(gridworld(), target="goal", scope="optimal")
+GRID = waypost.explain(gridworld(), target="goal", scope="optimal", groups=report.fields_of(gridworld()))
 
 ASKED = {
     waypost.state_importance: {**LOAN, "scope": "all", "states": "Error", "exact": False, "progress": None},
@@ -169,6 +169,7 @@ ASKED = {
     report.path_summary: {"result": PATH, "as_run": None},
     report.needs: {"mdp": loan(), "picture": "auto"},
     report.fields_of: {"mdp": gridworld(), "coordinates": None},
+    report.unknown_fields: {"explanation": GRID, "coordinates": None},
     report.to_bytes: {"figure": None, "kind": "svg"},
 }
 SLOW = {waypost.bootstrap: {"match", "workers"}}  # learning anew for every wrong value of these tells nothing more

@@ -7,6 +7,7 @@ import importlib
 import importlib.metadata
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -106,6 +107,20 @@ def test_what_people_call_says_what_it_takes_gives_and_refuses(function):
     if function is not waypost.StateImportance.plot:
         assert "Raises\n------" in documented
         assert "Examples\n--------\n>>>" in documented
+
+
+CLASSES = [kind for kind in FUNCTIONS if inspect.isclass(kind) and not issubclass(kind, Exception)]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_what_people_hold_says_what_is_in_it(kind):
+    """Law: every field is among the attributes that a class, or what it is made of, tells of; there is an example."""
+    told = "\n".join(inspect.cleandoc(each.__doc__) for each in kind.__mro__ if each.__module__.startswith("waypost."))
+    assert ">>> " in inspect.cleandoc(kind.__doc__)
+    listed = re.findall(r"^Attributes\n-+\n(.*?)(?=\n\n|\Z)", told, re.DOTALL | re.MULTILINE)
+    named = {name for part in listed for line in part.splitlines() if line[0] != " " for name in line.split(", ")}
+    fields = [each.name for each in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else ()
+    assert set(getattr(kind, "_fields", fields)) <= named
 
 
 OTHER = waypost.Strategy.uniform(waypost.MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a"))
@@ -213,3 +228,39 @@ def test_help_imports_nothing_heavy(argument):
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert "click" in loaded
     assert not loaded & HEAVY
+
+
+def _asked_with(strategy):
+    """Whatever takes a strategy, asked about a model with this one."""
+    mdp = loan()
+    granted = {"target": "Granted"}
+    found = waypost.explain(mdp, **granted)
+    return {
+        "state_importance": lambda: waypost.state_importance(mdp, scope=strategy, **granted),
+        "absolute_importance": lambda: waypost.absolute_importance(mdp, scope=strategy, **granted),
+        "group_importance": lambda: waypost.group_importance(mdp, scope=strategy, groups={"a": "Error"}, **granted),
+        "path_importance": lambda: waypost.path_importance(mdp, scope=strategy, path=["s0"], **granted),
+        "pattern_importance": lambda: waypost.pattern_importance(mdp, scope=strategy, pattern="Error", **granted),
+        "choice_importance": lambda: waypost.choice_importance(mdp, scope=strategy, **granted),
+        "explain": lambda: waypost.explain(mdp, scope=strategy, **granted),
+        "explain_agent": lambda: waypost.explain_agent(mdp, strategy, **granted),
+        "decisions": lambda: waypost.decisions(mdp, strategy=strategy, **granted),
+        "success_after": lambda: waypost.success_after(mdp, strategy=strategy, **granted),
+        "success_without": lambda: waypost.success_without(mdp, strategy=strategy, **granted),
+        "success_without groups": lambda: waypost.success_without(
+            mdp, strategy=strategy, groups={"a": "Error"}, **granted
+        ),
+        "find_patterns": lambda: waypost.find_patterns(mdp, strategy=strategy, **granted),
+        "usual_ways": lambda: waypost.usual_ways(mdp, strategy=strategy, **granted),
+        "mixed": lambda: waypost.Strategy.mixed(waypost.Strategy.uniform(mdp), strategy, 0.5),
+        "read_strategy": lambda: waypost.read_strategy(mdp, strategy),
+        "plot_graph": lambda: waypost.report.plot_graph(found, strategy=strategy),
+    }
+
+
+@pytest.mark.parametrize("name", _asked_with(OTHER))
+def test_a_strategy_of_another_model_is_refused_in_the_same_words_everywhere(name):
+    """Law: the same mistake is the same error, and never one of Python's own; a strategy of an equal model is none."""
+    with pytest.raises(StrategyError, match="the strategy belongs to another model: its states or actions differ"):
+        _asked_with(OTHER)[name]()
+    _asked_with(waypost.Strategy.uniform(loan()))[name]()

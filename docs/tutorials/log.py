@@ -16,7 +16,7 @@
 # %%
 import waypost
 from waypost.cases import loan_log
-from waypost.logs import Actors, Recipe, Step, describe_log
+from waypost.logs import Actors, Recipe, RecipeStep, describe_log
 
 log = loan_log(1000)
 log
@@ -40,7 +40,7 @@ found = describe_log(log)
 # asks. The summary is the whole story in words; what defines the outcome is set apart.
 
 # %%
-clean = Recipe(steps=(Step("pair_lifecycle", {"names": "Call customer"}),))(log)
+clean = Recipe(steps=(RecipeStep("pair_lifecycle", {"names": "Call customer"}),))(log)
 answer = waypost.explain_log(clean, positive="Pay out")
 answer.summary()
 

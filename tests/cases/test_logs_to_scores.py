@@ -13,7 +13,7 @@ from waypost.cases import case, listening_sessions, loan_log, prepare_case, reci
 from waypost.cases.mssd import read_sessions, share_of
 from waypost.errors import LogError
 from waypost.learn import observed_strategy, prepare
-from waypost.logs import Recipe, Step, read_log, write_log
+from waypost.logs import Recipe, RecipeStep, read_log, write_log
 from waypost.logs.log import OUTCOME
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
@@ -32,7 +32,7 @@ def test_other_peoples_logs_go_from_log_to_scores(shared_data, file, positive, n
     """Every case with the event is positive; what must happen before it is indispensable under every strategy."""
     log = read_log(shared_data / f"logs/{file}")
     assert positive in log.activities()
-    outcome = Recipe(steps=(Step("set_outcome", {"positive": positive}),))
+    outcome = Recipe(steps=(RecipeStep("set_outcome", {"positive": positive}),))
     mdp = prepare(log, outcome).learn()
     found = explain(mdp, target="positive", scope=("all", "optimal", observed_strategy(mdp)))
     assert (found.scopes["all"].lower <= found.scopes["all"].upper).all()

@@ -234,13 +234,11 @@ def test_a_trained_agent_is_explained(example, said, tmp_path):
         pytest.param("Taxi-v4", {}, marks=pytest.mark.slow),
     ],
 )
-def test_five_lines_lead_from_an_environment_to_a_heat_map(name, options, tmp_path):
+def test_four_lines_lead_from_an_environment_to_a_heat_map(name, options, tmp_path):
     pytest.importorskip("matplotlib")
-    from waypost.report import plot_grid
-
     mdp = read_mdp(gymnasium.make(name, **options))
     explanation = explain(mdp, target="goal")
-    plot_grid(explanation).savefig(tmp_path / "heat.png")
+    explanation.plot("grid").savefig(tmp_path / "heat.png")
     assert explanation.reachability.upper == 1.0
     assert (tmp_path / "heat.png").stat().st_size > 5000
 

@@ -15,7 +15,7 @@ from waypost.importance import Question, facts
 from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import Strategy
-from waypost.solve import elimination, lanes, pattern
+from waypost.solve import elimination, filling, lanes
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -71,7 +71,7 @@ def test_lanes_equal_one_state_at_a_time(scope, mdp):
 def test_what_lanes_leave_open_is_asked_one_by_one(setting, monkeypatch):
     """A pattern that is too large, or a lane that does not come to its end, changes no bound."""
     if setting == "too large a pattern":
-        monkeypatch.setattr(pattern, "MOST_UPDATES", -1)
+        monkeypatch.setattr(filling, "MOST_UPDATES", -1)
     else:
         monkeypatch.setattr(lanes, "_ROUNDS", 1)
     asked = Question.of(loan(), target="Granted", scope="all")

@@ -13,7 +13,7 @@ from waypost import group_importance
 from waypost.learn import activity_states, learn_fitting, learn_mdp, observed_activities, observed_strategy, prepare
 from waypost.learn.fit import fit
 from waypost.learn.tree import prefix_tree, weighted
-from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, Step, io_traces, read_log
+from waypost.logs import EVERY_EVENT_CHANCE, Actors, EventLog, Recipe, RecipeStep, io_traces, read_log
 from waypost.logs.steps.outcome import set_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
@@ -101,7 +101,7 @@ def test_no_merging_is_the_prefix_tree():
 def test_bpic12_raw_is_explained_as_it_was_run(shared_data):
     """Defaults only, approved against the rest: observed is within 0.02 of the share counted with plain Python."""
     log = read_log(shared_data / "logs/bpic2012/BPI_Challenge_2012.xes.gz")
-    prepared = prepare(log, Recipe(steps=(Step("set_outcome", {"positive": "A_APPROVED"}),)))
+    prepared = prepare(log, Recipe(steps=(RecipeStep("set_outcome", {"positive": "A_APPROVED"}),)))
     having = defaultdict(set)
     for case, name in zip(log.events["case:concept:name"], log.events["concept:name"], strict=True):
         having[name].add(case)

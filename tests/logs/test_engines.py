@@ -2,69 +2,34 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from servers import SECRET, postgresql
 from small_logs import attributed, told
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, Step, describe_log, open_log, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, read_log
 
 pytest.importorskip("ibis")
 
 RECIPE = Recipe(
     steps=(
-        Step("keep_lifecycle", {}),
-        Step("merge_repeats", {}),
-        Step("rename_by_gap", {"names": "help", "days": 0.005, "late": "late help", "soon": "soon help"}),
-        Step("drop_events", {"names": "call", "in_cases_with": "pay"}),
-        Step("set_outcome", {"positive": "pay", "within": "2 hours"}),
+        RecipeStep("keep_lifecycle", {}),
+        RecipeStep("merge_repeats", {}),
+        RecipeStep("rename_by_gap", {"names": "help", "days": 0.005, "late": "late help", "soon": "soon help"}),
+        RecipeStep("drop_events", {"names": "call", "in_cases_with": "pay"}),
+        RecipeStep("set_outcome", {"positive": "pay", "within": "2 hours"}),
     )
 )
-SECRET = "not-for-anybody"  # noqa: S105  of a server that lives as long as these tests
-
-
-def programs() -> Path | None:
-    """Where Debian keeps PostgreSQL's server."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    return found[-1].parent if found else None
 
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    """Address of a PostgreSQL server of our own, on loopback, gone afterwards."""
-    binaries = programs()
-    if binaries is None:
-        pytest.skip("PostgreSQL's server is not installed (Debian: apt-get install postgresql)")
-    pytest.importorskip("psycopg")
-    folder = Path(tempfile.mkdtemp(prefix="waypost-postgres-"))
-    who = {"user": "nobody"} if os.getuid() == 0 else {}  # PostgreSQL refuses to be root
-    if who:
-        os.chown(folder, pwd.getpwnam("nobody").pw_uid, -1)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "password").write_text(SECRET)
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **who}
-    where = ["-D", str(folder / "data")]
-    login = ["-U", "me", "--pwfile", str(folder / "password"), "--auth=scram-sha-256", "--no-sync", "-E", "UTF8"]
-    subprocess.run([binaries / "initdb", *where, *login], check=True, **quiet)
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-    server = [binaries / "pg_ctl", *where, "-w", "-o", options]
-    subprocess.run([*server, "-l", str(folder / "log"), "start"], check=True, **quiet)
-    try:
-        yield f"postgres://me:{SECRET}@127.0.0.1:{port}/postgres"
-    finally:
-        subprocess.run([*server, "-m", "immediate", "stop"], check=True, **quiet)
-        shutil.rmtree(folder, ignore_errors=True)
+    with postgresql() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

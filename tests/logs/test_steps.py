@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, Step, parse_recipe, read_log, read_recipe
+from waypost.logs import EventLog, Recipe, RecipeStep, parse_recipe, read_log, read_recipe
 from waypost.logs.log import ACTIVITY, CASE, DURATION, LIFECYCLE, OUTCOME, TIME
 from waypost.logs.steps import STEPS, events
 from waypost.logs.steps.cases import cut_cases, keep_cases, keep_periods, keep_variants
@@ -44,7 +44,7 @@ def test_steps_change_nothing_but_return_something_new(sequences):
         "attribute_as_event": {"attribute": CASE},
         "rename_events": {"names": {sequences[0][0]: "new"}},
     }.items():
-        Step(name, parameters)(log)
+        RecipeStep(name, parameters)(log)
     pd.testing.assert_frame_equal(log.events, before)
 
 
@@ -218,7 +218,7 @@ def test_a_recipe_is_a_list_of_steps_and_a_small_file(tmp_path):
     assert recipe.actors is not None
     assert recipe.actors.of("abc") == "we"
     log = EventLog.from_sequences([["a", "b"], ["c"]])
-    by_hand = Recipe(steps=(Step("drop_events", {"names": ["b"]}), Step("set_outcome", {"positive": "a"})))
+    by_hand = Recipe(steps=(RecipeStep("drop_events", {"names": ["b"]}), RecipeStep("set_outcome", {"positive": "a"})))
     pd.testing.assert_frame_equal(recipe(log).events, by_hand(log).events)
     assert recipe(log).notes[-1] == "outcomes: 1 positive, 1 negative [2 cases, 2 variants]"
 

@@ -18,7 +18,7 @@ from small_logs import attributed, everyday, table, told
 from waypost import explain_log
 from waypost.errors import LogError
 from waypost.learn import prepare
-from waypost.logs import Recipe, Step, contrast, describe_log, open_log, process_map, read_log, segments
+from waypost.logs import Recipe, RecipeStep, contrast, describe_log, open_log, process_map, read_log, segments
 from waypost.logs.actors import actors_of_column
 from waypost.logs.stored import StoredLog
 from waypost.logs.stored.engines import shown, without_credentials
@@ -38,7 +38,7 @@ ROWS = st.lists(
 )
 
 
-def agree(frame: pd.DataFrame, steps: list[Step]) -> None:
+def agree(frame: pd.DataFrame, steps: list[RecipeStep]) -> None:
     """Both ways in give the same, or the same error."""
     answers = []
     for engine in ("memory", "duckdb"):
@@ -63,29 +63,29 @@ def test_a_log_read_by_an_engine_is_the_log_read_in_memory(rows, times):
 
 
 STEPS = [
-    Step("keep_events", {"names": ["ask", "call", "pay"]}),
-    Step("drop_events", {"names": "*all", "unless": "call", "in_cases_with": "pay"}),
-    Step("rename_events", {"names": {"ask": "call"}}),
-    Step("keep_lifecycle", {}),
-    Step("merge_repeats", {}),
-    Step("number_events", {"names": "call", "first": 1}),
-    Step("keep_cases", {"having": "ask", "lacking": "go"}),
-    Step("keep_cases", {"attribute": "channel", "values": "web"}),
-    Step("keep_periods", {"periods": [{"from": "1970-01-01T06:00:00"}, {"until": "1970-01-02"}]}),
-    Step("keep_variants", {"at_least": 2}),
-    Step("cut_cases", {"after": "pay"}),
-    Step("cut_cases", {"after": "pay", "missing": "keep"}),
-    Step("rename_by_gap", {"names": "call", "days": 0.5, "late": "late call", "soon": "soon call"}),
-    Step("pair_lifecycle", {}),
-    Step("classify_durations", {"classes": {"SHORT": 3600.0, "LONG": float("inf")}}),
-    Step("attribute_as_event", {"attribute": "channel"}),
-    Step("attribute_as_event", {"attribute": "channel", "first": False}),
-    Step("set_outcome", {"positive": "pay"}),
-    Step("set_outcome", {"positive": "pay", "negative": "go", "others": "drop"}),
-    Step("set_outcome", {"positive": "pay", "negative": "go"}),
-    Step("set_outcome", {"positive": "pay", "last": True}),
-    Step("set_outcome", {"positive": "pay", "within": "8 hours"}),
-    Step("set_outcome", {"positive": "WEB", "attribute": "channel"}),
+    RecipeStep("keep_events", {"names": ["ask", "call", "pay"]}),
+    RecipeStep("drop_events", {"names": "*all", "unless": "call", "in_cases_with": "pay"}),
+    RecipeStep("rename_events", {"names": {"ask": "call"}}),
+    RecipeStep("keep_lifecycle", {}),
+    RecipeStep("merge_repeats", {}),
+    RecipeStep("number_events", {"names": "call", "first": 1}),
+    RecipeStep("keep_cases", {"having": "ask", "lacking": "go"}),
+    RecipeStep("keep_cases", {"attribute": "channel", "values": "web"}),
+    RecipeStep("keep_periods", {"periods": [{"from": "1970-01-01T06:00:00"}, {"until": "1970-01-02"}]}),
+    RecipeStep("keep_variants", {"at_least": 2}),
+    RecipeStep("cut_cases", {"after": "pay"}),
+    RecipeStep("cut_cases", {"after": "pay", "missing": "keep"}),
+    RecipeStep("rename_by_gap", {"names": "call", "days": 0.5, "late": "late call", "soon": "soon call"}),
+    RecipeStep("pair_lifecycle", {}),
+    RecipeStep("classify_durations", {"classes": {"SHORT": 3600.0, "LONG": float("inf")}}),
+    RecipeStep("attribute_as_event", {"attribute": "channel"}),
+    RecipeStep("attribute_as_event", {"attribute": "channel", "first": False}),
+    RecipeStep("set_outcome", {"positive": "pay"}),
+    RecipeStep("set_outcome", {"positive": "pay", "negative": "go", "others": "drop"}),
+    RecipeStep("set_outcome", {"positive": "pay", "negative": "go"}),
+    RecipeStep("set_outcome", {"positive": "pay", "last": True}),
+    RecipeStep("set_outcome", {"positive": "pay", "within": "8 hours"}),
+    RecipeStep("set_outcome", {"positive": "WEB", "attribute": "channel"}),
 ]
 
 
@@ -96,7 +96,7 @@ def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):
     agree(table(rows), steps)
 
 
-RECIPE = Recipe(steps=(Step("merge_repeats", {}), Step("set_outcome", {"positive": "pay"})))
+RECIPE = Recipe(steps=(RecipeStep("merge_repeats", {}), RecipeStep("set_outcome", {"positive": "pay"})))
 
 
 def test_a_stored_log_is_explained_in_one_call():
@@ -158,7 +158,7 @@ def test_attributes_of_every_type_are_told_as_in_memory(tmp_path):
 @pytest.mark.parametrize("moment", ["1970-01-03", "1969-01-01", "2000-01-01"])
 def test_a_log_is_divided_by_a_day_as_in_memory(moment):
     day = np.datetime64(moment, "us")
-    steps = Recipe(steps=(Step("drop_events", {"names": "ask"}), *RECIPE.steps))
+    steps = Recipe(steps=(RecipeStep("drop_events", {"names": "ask"}), *RECIPE.steps))
     parts = [steps(open_log(everyday(), engine=engine)).divided_at(day) for engine in ("memory", "duckdb")]
     for here, stored in zip(*parts, strict=True):
         assert (here is None) == (stored is None)
@@ -200,7 +200,7 @@ def test_numbers_of_a_mixture_are_fetched_and_nothing_else():
         for k in range(30)
         for add, life in ((0, "start"), (5 if k % 2 else 50, "complete"))
     ]
-    agree(table(rows), [Step("pair_lifecycle", {}), Step("classify_durations", {"mixture": 2})])
+    agree(table(rows), [RecipeStep("pair_lifecycle", {}), RecipeStep("classify_durations", {"mixture": 2})])
 
 
 def test_temporary_tables_are_gone_with_the_log():

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from servers import Cluster, dask
 from waypost import state_importance
 from waypost.cases import case
 from waypost.errors import PlaceError
@@ -30,59 +26,18 @@ from waypost.uncertainty import bootstrap
 HERE = "slow_jobs"  # a module beside these tests
 
 
-class Cluster:
-    """A scheduler and two workers of our own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.address = f"tcp://127.0.0.1:{self.port}"
-        start = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
-        self.scheduler = self._run("scheduler", *start)
-        self.workers = [self.worker() for _ in range(2)]
-
-    def worker(self) -> subprocess.Popen[bytes]:
-        options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
-        return self._run("worker", self.address, *options, "--local-directory", str(self.folder))
-
-    def _run(self, what: str, *options: str) -> subprocess.Popen[bytes]:
-        path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
-        return subprocess.Popen(
-            [sys.executable, "-m", "distributed.cli.dask_" + what, *options],
-            env={**os.environ, "PYTHONPATH": path},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=self.folder,
-        )
-
-    def close(self) -> None:
-        for process in (*self.workers, self.scheduler):
-            process.kill()
-            process.wait()
-
-
-def started() -> Iterator[Cluster]:
-    pytest.importorskip("distributed")
-    with tempfile.TemporaryDirectory() as folder:
-        cluster = Cluster(Path(folder))
-        try:
-            yield cluster
-        finally:
-            cluster.close()
-
-
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """A cluster to break."""
-    yield from started()
+    with dask() as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")
 def lasting() -> Iterator[Cluster]:
     """A cluster that nobody breaks."""
-    yield from started()
+    with dask() as cluster:
+        yield cluster
 
 
 def test_answers_come_in_order_and_from_a_file_the_second_time(tmp_path):
@@ -136,7 +91,7 @@ def test_measurements_on_a_cluster_are_those_of_one_machine(lasting, tmp_path):
 
     def told(folder: Path) -> list[tuple[object, ...]]:
         records = run(study, settings, folder).records
-        return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+        return sorted((r.configuration, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
 
     here = told(tmp_path / "here")
     with working(cluster=lasting.address):
@@ -206,7 +161,7 @@ def a_reproduction(folder: Path, told: Callable[[int], None]) -> list[tuple[obje
     study = Study("table1", "A loan", ("loan",), ("LP-optimal", "LP-all"))
     settings = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted", sample=4)
     records = run(study, settings, folder, lambda done, _all: told(done)).records
-    return sorted((r.variant, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
+    return sorted((r.configuration, r.state, r.sense, r.status, r.claimed, r.exact, r.verdict) for r in records)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -78,9 +78,9 @@ test("numbers at arrows cover neither boxes nor each other, those of loops eithe
 });
 
 test("what comes next among the kept stops is counted over all cases", () => {
-  const courses = [[3, "x", 1, 2, 9], [2, "y", 1, 1, 2, 8]]; // cases, example, stops
-  assert.deepEqual(page.projected(courses, new Set([0, 2, 8, 9]), 0), [{ s: 0, t: 2, count: 5, direct: 0 }, { s: 2, t: 9, count: 3, direct: 3 }, { s: 2, t: 8, count: 2, direct: 2 }]);
-  assert.deepEqual(page.projected(courses, new Set([0, 1, 2, 8, 9]), 0).find((a) => a.s === a.t), { s: 1, t: 1, count: 2, direct: 2 });
+  const journeys = [[3, "x", 1, 2, 9], [2, "y", 1, 1, 2, 8]]; // cases, example, stops
+  assert.deepEqual(page.projected(journeys, new Set([0, 2, 8, 9]), 0), [{ s: 0, t: 2, count: 5, direct: 0 }, { s: 2, t: 9, count: 3, direct: 3 }, { s: 2, t: 8, count: 2, direct: 2 }]);
+  assert.deepEqual(page.projected(journeys, new Set([0, 1, 2, 8, 9]), 0).find((a) => a.s === a.t), { s: 1, t: 1, count: 2, direct: 2 });
 });
 
 test("a walk takes the arrows that are drawn, over others where one is missing", () => {

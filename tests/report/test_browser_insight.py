@@ -107,7 +107,7 @@ def test_a_state_tells_where_its_bounds_lie_when_cases_are_drawn_again(browser):
     found = with_resampled(explain(mdp, target="positive"), drawn)
     browser.open(render_html(found))
     named = drawn["optimal"].names
-    moved = [k for k, ends in enumerate(drawn["optimal"].lower) if not np.isnan(ends[0])]
+    moved = np.flatnonzero(drawn["optimal"].known).tolist()
     assert moved
     for k in moved[1:12:3]:
         browser.run("waypost.select(waypost.data.states.indexOf(arguments[0]), true)", named[k])

@@ -16,9 +16,9 @@ def test_the_map_shows_activities_with_counts_and_no_bookkeeping(told, loan_log)
     process = loan_log.log.process_map
     shown = set(told.run("return [...waypost.graph.nodes.keys()].map((key) => key - 1e9)"))
     known: Counter[tuple[int, int]] = Counter()
-    for course in process.courses:
-        for pair in pairwise([0, *(stop for stop in course.stops if stop in shown)]):
-            known[pair] += course.count
+    for journey in process.journeys:
+        for pair in pairwise([0, *(stop for stop in journey.stops if stop in shown)]):
+            known[pair] += journey.count
     drawn = told.run("return waypost.graph.edges.map(({edge}) => [edge.s - 1e9, edge.t - 1e9, edge.label])")
     assert 8 <= len(drawn) <= len(known)
     for source, target, label in drawn:

@@ -138,10 +138,10 @@ def test_a_pattern_is_typed_or_clicked_together_and_counted_over_the_cases(told,
     names = [stop.name for stop in loan_log.log.process_map.stops]
     order = (names.index("Ask for papers"), names.index("Accept offer"))
     cases = sum(
-        course.count
-        for course in loan_log.log.process_map.courses
-        if all(k in course.stops for k in order)
-        and course.stops.index(order[0]) < max(k for k, s in enumerate(course.stops) if s == order[1])
+        journey.count
+        for journey in loan_log.log.process_map.journeys
+        if all(k in journey.stops for k in order)
+        and journey.stops.index(order[0]) < max(k for k, s in enumerate(journey.stops) if s == order[1])
     )
     assert f"{cases:,} cases match" in told.text("#pattern-count")
     told.run("document.querySelector('#pattern-text').value = ''; waypost.builder.box.text = ''")

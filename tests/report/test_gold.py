@@ -20,7 +20,6 @@ from waypost.report import (
     as_text,
     plot_bars,
     plot_graph,
-    plot_grid,
     summarise,
     to_bytes,
     to_csv,
@@ -62,7 +61,7 @@ REPORTS = {
         )
     ),
     "loan_bars.svg": lambda _: _svg(plot_bars(explain(loan(), target="Granted"), theme="dark")),
-    "gridworld.svg": lambda world: _svg(plot_grid(world)),
+    "gridworld.svg": lambda world: _svg(world.plot("grid")),
 }
 
 

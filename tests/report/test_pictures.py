@@ -9,8 +9,8 @@ import pytest
 
 from waypost.cases import loan
 from waypost.errors import ArgumentError, ModelError, NameUnknownError
-from waypost.importance import explain
-from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, to_bytes
+from waypost.importance import explain, with_groups
+from waypost.report import fields_of, plot_bars, plot_graph, plot_grid, render_report, to_bytes, unknown_fields
 from waypost.report.grid import RED, WHITE
 from waypost.report.palette import palette
 
@@ -68,7 +68,7 @@ def _fields(figure) -> dict[tuple[int, int], str]:
 def test_the_heat_map_is_that_of_the_paper(world):
     """Start, key, goal and the three transfer fields are white, the six lava fields red, every other field teal."""
     whole = explain(world.mdp, target="goal", groups=fields_of(world.mdp))
-    for figure in (plot_grid(world), plot_grid(whole)):
+    for figure in (world.plot("grid"), plot_grid(whole)):
         found = _fields(figure)
         white = {field for field, colour in found.items() if colour == WHITE}
         red = {field for field, colour in found.items() if colour == RED}
@@ -85,6 +85,18 @@ def test_a_model_without_coordinates_says_what_to_do(granted):
     assert len(plot_grid(granted, coordinates=placed, numbers=True).axes) == 2
 
 
+def test_a_grid_draws_what_was_asked_for_and_computes_nothing(world):
+    """Law: fields of several states are asked for before; without them there is one sentence, or another picture."""
+    with pytest.raises(
+        ArgumentError, match=r"how important it is to pass column 1, row 1.*groups=waypost\.report\.fields_of"
+    ):
+        plot_grid(world)
+    assert set(unknown_fields(world)) < set(fields_of(world.mdp))
+    by_itself = render_report(world, ".svg").decode()
+    assert "the world" not in by_itself
+    assert "the world" in render_report(with_groups(world, unknown_fields(world)), ".svg").decode()
+
+
 @pytest.mark.parametrize("kind", ["png", "pdf"])
 def test_other_formats_are_written(granted, kind):
     assert len(to_bytes(plot_bars(granted), kind)) > 1000
@@ -98,7 +110,7 @@ def test_walls_are_walls_and_the_door_is_what_it_is():
     from waypost.report.tiles import FILLS
 
     mdp = explore(gymnasium.make("MiniGrid-DoorKey-6x6-v0"))
-    figure = plot_grid(explain(mdp, target="goal", states=()))
+    figure = explain(mdp, target="goal", states=()).plot("grid")
     found = _fields(figure)
     x, y = mdp.variables["x"], mdp.variables["y"]
     door = int(np.flatnonzero(mdp.labels["door"])[0])

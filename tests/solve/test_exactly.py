@@ -15,9 +15,9 @@ from waypost.paper.bench.synthetic import synthetic
 from waypost.solve import conditional, exactly, lifting, rational, rewards
 from waypost.solve.arena import Arena
 from waypost.solve.exactly import common_denominator, product
-from waypost.solve.gth import full_pattern
-from waypost.solve.lifting import Sparse, lifted
-from waypost.solve.rational import Quotient, from_digits, integer, lowest, to_fraction, to_rationals
+from waypost.solve.gth import dense_fill
+from waypost.solve.lifting import IntegerMatrix, lifted
+from waypost.solve.rational import Unreduced, from_digits, integer, lowest, to_fraction, to_rationals
 
 
 def by_elimination(mdp: MDP, scope: str, states: list[str] | None = None) -> waypost.StateImportance:
@@ -146,15 +146,15 @@ class TestLifting:
         matrix = np.diag(rows.sum(axis=1) + 1) - rows
         place, source = np.tile(np.arange(n), n), np.arange(n + 1) * n
         columns = [rng.integers(0, 10, n).tolist(), [0] * n, [10**200] + [0] * (n - 1)]
-        found, denominator = lifted(Sparse(source, place, matrix.ravel()), full_pattern(n), columns)
+        found, denominator = lifted(IntegerMatrix(source, place, matrix.ravel()), dense_fill(n), columns)
         for column, solution in zip(columns, found, strict=True):
             for i in range(n):
                 assert sum(int(a) * int(x) for a, x in zip(matrix[i], solution, strict=True)) == column[i] * denominator
 
     def test_a_prime_that_divides_a_pivot_is_left_out(self, monkeypatch):
         monkeypatch.setattr(lifting, "_primes", lambda: iter([5, 1_000_003]))
-        matrix = Sparse(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([2, -1, -1, 3]))
-        (column,), denominator = lifted(matrix, full_pattern(2), [[1, 4]])
+        matrix = IntegerMatrix(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([2, -1, -1, 3]))
+        (column,), denominator = lifted(matrix, dense_fill(2), [[1, 4]])
         assert [Fraction(int(x), int(denominator)) for x in column] == [Fraction(7, 5), Fraction(9, 5)]
 
     def test_fractions_by_their_remainders(self):
@@ -171,7 +171,7 @@ class TestLifting:
 
 class TestQuotient:
     def test_it_behaves_as_a_fraction(self):
-        a, b = Quotient(integer(4), integer(10)), Quotient(integer(9), integer(6))
+        a, b = Unreduced(integer(4), integer(10)), Unreduced(integer(9), integer(6))
         x, y = Fraction(2, 5), Fraction(3, 2)
         pairs = [(a + b, x + y), (a - b, x - y), (a * b, x * y), (a / b, x / y), (-a, -x), (abs(a), x)]
         (third,) = to_rationals([Fraction(1, 3)])
@@ -184,16 +184,16 @@ class TestQuotient:
         assert [to_fraction(found) for found, _ in pairs] == [right for _, right in pairs]
         assert a < b
         assert b > a
-        assert a <= Quotient(integer(2), integer(5)) == a >= third
+        assert a <= Unreduced(integer(2), integer(5)) == a >= third
         assert float(a) == 0.4
         assert bool(a)
-        assert not Quotient(integer(0), integer(7))
+        assert not Unreduced(integer(0), integer(7))
         assert a == lowest(a)
         assert hash(a) == hash(lowest(a))
 
     def test_denominators_in_common(self):
         below = integer(6)
-        values = [Quotient(integer(1), below), Quotient(integer(5), below), *to_rationals([Fraction(1, 4)])]
+        values = [Unreduced(integer(1), below), Unreduced(integer(5), below), *to_rationals([Fraction(1, 4)])]
         assert common_denominator(values) == 12
         assert product([2, 3, 5, 7, 11]) == 2310
 

@@ -12,7 +12,7 @@ from waypost.graph import compiled
 from waypost.model import MDP
 from waypost.solve import optimiser
 from waypost.solve.arena import Arena
-from waypost.solve.gth import Pattern
+from waypost.solve.gth import Fill
 from waypost.solve.optimiser import iterate
 from waypost.solve.policy import Payoff, Rewards
 from waypost.solve.relaxation import certified
@@ -158,7 +158,7 @@ def walk(n: int, leaving: float) -> tuple[Rewards, Payoff, np.ndarray, np.ndarra
 def relaxed(twin, block, rewards, earned, place) -> bool:
     """Policy iteration by relaxation."""
     nothing = np.zeros(0, np.int64)
-    pattern = Pattern(nothing, nothing, nothing, nothing, nothing)
+    pattern = Fill(nothing, nothing, nothing, nothing, nothing)
     known = nothing_known(np.zeros(len(place)), np.zeros(len(place)))
     return getattr(iterate, twin)(block, pattern, rewards, earned, place, known, True, False)
 

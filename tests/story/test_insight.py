@@ -35,11 +35,11 @@ def ordered() -> EventLog:
 
 def test_courses_are_the_cases_and_their_arrows_are_those_of_the_map(ordered):
     found = process_map(ordered)
-    assert sum(course.count for course in found.courses) == ordered.n_cases
+    assert sum(journey.count for journey in found.journeys) == ordered.n_cases
     arrows: Counter[tuple[int, int]] = Counter()
-    for course in found.courses:
-        for pair in pairwise([0, *course.stops]):
-            arrows[pair] += course.count
+    for journey in found.journeys:
+        for pair in pairwise([0, *journey.stops]):
+            arrows[pair] += journey.count
     assert arrows == {(a.source, a.target): a.count for a in found.arrows}
 
 
@@ -52,9 +52,9 @@ def test_a_telling_order_has_the_shares_its_pattern_has(ordered):
     for segment in found:
         automaton = automaton_of(parse(segment.pattern), lambda test: frozenset([names.index(test.name)]), len(names))
         counts: Counter[tuple[str, bool]] = Counter()
-        for course in process.courses:
-            role = process.stops[course.stops[-1]].role
-            counts[role, bool(automaton.accepts(list(course.stops)))] += course.count
+        for journey in process.journeys:
+            role = process.stops[journey.stops[-1]].role
+            counts[role, bool(automaton.accepts(list(journey.stops)))] += journey.count
         shares = [counts[role, True] / (counts[role, True] + counts[role, False]) for role in ("good", "bad")]
         assert [segment.good, segment.bad] == pytest.approx(shares)
         assert segment.cases == counts["good", True] + counts["bad", True]

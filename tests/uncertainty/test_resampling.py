@@ -7,7 +7,7 @@ import pytest
 
 from waypost.errors import LogError, WaypostError
 from waypost.learn import learn_mdp, prepare
-from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, EventLog, Recipe, Step
+from waypost.logs import EVERY_EVENT_A_CHOICE, EVERY_EVENT_CHANCE, EventLog, Recipe, RecipeStep
 from waypost.uncertainty import Resampled, bootstrap
 from waypost.uncertainty.resampling import access_histories, follow
 
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::waypost.learn.ThinDataWarning")
 
 def traces(*cases: tuple[str, int]):
     log = EventLog.from_sequences([sequence.split() for sequence, n in cases for _ in range(n)])
-    return prepare(log, Recipe(steps=(Step("set_outcome", {"positive": "pay"}),)), actors=EVERY_EVENT_A_CHOICE).traces
+    return prepare(
+        log, Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay"}),)), actors=EVERY_EVENT_A_CHOICE
+    ).traces
 
 
 MANY = traces(("ask help pay", 40), ("ask pay", 20), ("ask go", 40), ("ask help go", 1))

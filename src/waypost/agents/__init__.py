@@ -1,20 +1,20 @@
 """Agents explained: beside the best and beside each other, and networks too large for a table by abstraction."""
 
-from waypost.agents.abstraction import Abstraction, Fit, abstract_agent
+from waypost.agents.abstraction import Abstraction, ChainFit, abstract_agent
 from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
 from waypost.agents.networks import hidden_layer
-from waypost.agents.telling import Contrast
+from waypost.agents.telling import CellContrast
 
 __all__ = [
     "Abstraction",
     "AgentExplanation",
+    "CellContrast",
     "Cells",
-    "Contrast",
+    "ChainFit",
     "Departure",
     "Difference",
     "Fate",
-    "Fit",
     "abstract_agent",
     "explain_agent",
     "hidden_layer",

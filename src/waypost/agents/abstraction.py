@@ -26,13 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
-from waypost.agents.telling import Contrast, contrasts, summary
-from waypost.environments.playing import POSITIVE, Episode, Recording, Trace, count_mdp, rewarded
+from waypost.agents.telling import CellContrast, contrasts, summary
+from waypost.environments.playing import Episode, Recording, count_mdp, rewarded
 from waypost.errors import ArgumentError, FormatError
 from waypost.importance import Question
 from waypost.learn import observed_strategy
 from waypost.model import MDP, Strategy, induced_chain
 from waypost.model.steps import STEP, in_time
+from waypost.model.traces import POSITIVE, Trace
 
 START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
@@ -41,7 +42,7 @@ STAGES = 5  # of an episode with a limit, in which errors do not make up for eac
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ChainFit:
     """How well a chain predicts episodes it was not made from, step by step."""
 
     episodes: int
@@ -70,7 +71,7 @@ class Fit:
 
     def __repr__(self) -> str:
         said = "fits" if self.fits else "does not fit"
-        return f"Fit({said}: error={self.error:.3f}, chance={self.chance:.3f}, episodes={self.episodes})"
+        return f"ChainFit({said}: error={self.error:.3f}, chance={self.chance:.3f}, episodes={self.episodes})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class Abstraction:
     strategy: Strategy
     counted: MDP
     cells: Cells
-    fit: Fit
+    fit: ChainFit
     tried: tuple[tuple[int, float], ...]
     members: Mapping[str, NDArray[np.float64]]
 
@@ -114,7 +115,7 @@ class Abstraction:
         visits = np.bincount(model.transitions.indices, weights=np.asarray(model.counts), minlength=model.n_states)
         return {name: int(n) for name, n in zip(model.states, visits, strict=True)}
 
-    def contrasts(self, wanted: str = POSITIVE) -> tuple[Contrast, ...]:
+    def contrasts(self, wanted: str = POSITIVE) -> tuple[CellContrast, ...]:
         """Shares of the good and of the bad runs that pass each cell, the most telling cell first."""
         return contrasts(self, wanted)
 
@@ -186,7 +187,7 @@ def _as_seen(rows: Any) -> Any:
 class _Chain:
     cells: Cells
     strategy: Strategy  # of the counted model
-    names: list[list[str]]  # by episode, the cell before each action
+    names: Sequence[Sequence[str]]  # by episode, the cell before each action
     error: float  # on the guiding episodes
     chance: float
 
@@ -246,7 +247,7 @@ class _Work:
         after = states[1:] if self.cut_off[k] else [*states[1:], self.outcome[k]]
         return [START, (BEGIN, states[0]), *zip(did, after, strict=False)]
 
-    def fit(self, strategy: Strategy, episodes: NDArray[np.int64]) -> Fit:
+    def fit(self, strategy: Strategy, episodes: NDArray[np.int64]) -> ChainFit:
         """Outcomes within t steps: predicted by the chain, and observed."""
         mdp, steps = strategy.mdp, self.longest
         matrix = induced_chain(mdp, strategy.modes[0]).T
@@ -264,7 +265,7 @@ class _Work:
         observed = {o: np.zeros(steps + 1) for o in outcomes}
         for k in episodes:
             observed[self.outcome[k]][len(self.played[k].actions) :] += 1 / len(episodes)
-        return Fit(len(episodes), predicted, observed)
+        return ChainFit(len(episodes), predicted, observed)
 
     def clocked(self, strategy: Strategy) -> Strategy:
         """The same with a clock, and an outcome for who is still there at the limit; as it is without a limit."""
@@ -302,7 +303,7 @@ class _Work:
             cells = cells.refined(cell, rows[names == cell], off[names == cell], self.seed)
         return cells
 
-    def _missed(self, k: int, cells: list[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _missed(self, k: int, cells: Sequence[str], mdp: MDP, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Success of an episode minus what the chain expected of it, before each action."""
         states = cells if self.limited is None else [f"{cell}, {STEP}={t + 1}" for t, cell in enumerate(cells)]
         at = [mdp.index.get(state) for state in states]

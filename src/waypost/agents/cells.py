@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ class Cells:
     centres: Vectors | None
     mean: Vectors
     scale: Vectors
-    splits: dict[str, Vectors] = field(default_factory=dict)
+    splits: Mapping[str, Vectors] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from waypost.arguments import checked
-from waypost.environments.ends import steps_of
+from waypost.environments.ends import model_steps
 from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
@@ -65,6 +65,8 @@ class AgentExplanation:
 
     Attributes
     ----------
+    mdp, target, strategy
+        What is explained: the agent is a strategy of the model.
     success, best
         Probability of the target for the agent, and the greatest there is.
     decisions
@@ -75,6 +77,15 @@ class AgentExplanation:
         Importance of the states under the agent; None for one that never succeeds, of which it is undefined.
     against
         The other agent, explained the same way.
+    within, timeless
+        Steps in which the target is to be reached, and the model that does not count them; None without such a limit.
+
+    Examples
+    --------
+    >>> from waypost import Strategy, explain_agent
+    >>> from waypost.cases import loan
+    >>> explain_agent(loan(), Strategy.uniform(loan()), target="Granted")
+    AgentExplanation('Granted', success=0.7175, best=0.98)
     """
 
     mdp: MDP
@@ -228,7 +239,7 @@ def explain_agent(
     if within is None:
         return _explained(strategy, other, target)
     plain = mdp.with_labels({**mdp.labels, **{name: mdp.where(name) for name in names_of("target", target)}})
-    steps = steps_of(mdp, within)
+    steps = model_steps(mdp, within)
     timed = in_time(replace(strategy, mdp=plain), steps)
     if not any(timed.mdp.labels[name].any() for name in names_of("target", target)):
         raise UndefinedImportanceError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from waypost.agents.abstraction import Abstraction
 
 
-class Contrast(NamedTuple):
+class CellContrast(NamedTuple):
     """A cell, and the shares of the good and of the bad runs that pass it."""
 
     cell: str
@@ -32,7 +32,7 @@ class Contrast(NamedTuple):
         return self.good - self.bad
 
 
-def contrasts(found: Abstraction, wanted: str) -> tuple[Contrast, ...]:
+def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
     """Every cell with its shares, the most telling first."""
     mdp, others = found.mdp, [name for name in found.fit.observed if name != wanted]
     places = np.array([state.rpartition(f", {STEP}=")[0] or state for state in mdp.states])
@@ -47,7 +47,7 @@ def contrasts(found: Abstraction, wanted: str) -> tuple[Contrast, ...]:
         asked = group_importance(mdp, target=labels, groups=groups, scope=found.strategy)
         shares.append({cell: float(asked[cell].lower) for cell in groups})
     visits = found.support
-    told = [Contrast(cell, shares[0][cell], shares[1][cell], visits.get(cell, 0)) for cell in groups]
+    told = [CellContrast(cell, shares[0][cell], shares[1][cell], visits.get(cell, 0)) for cell in groups]
     return tuple(sorted(told, key=lambda one: -abs(one.difference)))
 
 

@@ -18,7 +18,7 @@ from waypost.model import MDP
 MAP = ("S..#..G", "...#...", "...#...", "...D...", "...#...", "...#...", "K..#...")
 MOVES = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
-Place = tuple[int, int, bool]  # column, row, has the key
+Position = tuple[int, int, bool]  # column, row, has the key
 
 
 def gridworld() -> MDP:
@@ -34,8 +34,8 @@ def gridworld() -> MDP:
     ['1,7', '1,7 with the key']
     """
     kinds = {(x, y): kind for y, row in enumerate(MAP, 1) for x, kind in enumerate(row, 1)}
-    start: Place = next((x, y, False) for (x, y), kind in kinds.items() if kind == "S")
-    choices: dict[Place, dict[str, Place]] = {}
+    start: Position = next((x, y, False) for (x, y), kind in kinds.items() if kind == "S")
+    choices: dict[Position, dict[str, Position]] = {}
     waiting = [start]
     while waiting:
         place = waiting.pop(0)
@@ -56,7 +56,7 @@ def gridworld() -> MDP:
     )
 
 
-def _choices(kinds: dict[tuple[int, int], str], place: Place) -> dict[str, Place]:
+def _choices(kinds: dict[tuple[int, int], str], place: Position) -> dict[str, Position]:
     x, y, key = place
     if kinds[x, y] in "#G":
         return {}
@@ -70,6 +70,6 @@ def _choices(kinds: dict[tuple[int, int], str], place: Place) -> dict[str, Place
     return taken
 
 
-def _name(place: Place) -> str:
+def _name(place: Position) -> str:
     x, y, key = place
     return f"{x},{y} with the key" if key else f"{x},{y}"

@@ -20,7 +20,7 @@ from waypost.paper.studies.models import find_model
 from waypost.paper.studies.reports import write_published, write_reports
 from waypost.paper.studies.running import Settings, run
 from waypost.paper.studies.sensitivity import run_grid
-from waypost.paper.studies.studies import STUDIES, TARGET, VARIANTS, with_constants
+from waypost.paper.studies.studies import CONFIGURATIONS, STUDIES, TARGET, with_constants
 from waypost.processes.places import working
 
 
@@ -40,7 +40,9 @@ from waypost.processes.places import working
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True),
               help="Seconds for the encodings together; run again to go on where it stopped.")  # fmt: skip
 @click.option("--model", "models", multiple=True, help="Only these models, or model files and cases of your own.")
-@click.option("--encoding", "variants", multiple=True, type=click.Choice(list(VARIANTS)), help="Only these encodings.")
+@click.option(
+    "--encoding", "configurations", multiple=True, type=click.Choice(list(CONFIGURATIONS)), help="Only these encodings."
+)
 @click.option("--M", "big_m", type=click.FloatRange(min=0, min_open=True),
               help=f"Big M of LP* to the letter [{BIG_M:g}, the paper's].")  # fmt: skip
 @click.option("--eps", "epsilon", type=click.FloatRange(0, 1),
@@ -82,9 +84,13 @@ def command(study: str, *, output: Path, quiet: bool, **options: Any) -> None:
     if study == "sensitivity" and constants:
         raise WaypostError("sensitivity goes through many M and eps by itself; leave out --M and --eps")
     asked = STUDIES[study]
-    asked = replace(asked, models=options["models"] or asked.models, variants=options["variants"] or asked.variants)
+    asked = replace(
+        asked,
+        models=options["models"] or asked.models,
+        configurations=options["configurations"] or asked.configurations,
+    )
     if constants:
-        asked = replace(asked, variants=tuple(with_constants(name, **constants) for name in asked.variants))
+        asked = replace(asked, configurations=tuple(with_constants(name, **constants) for name in asked.configurations))
     limits = Limits(options["time_limit"], options["memory_limit"], options["threads"], options["tolerance"] or None)
     names = ("sample", "states", "jobs", "budget", "data", "generated", "target", "solver")
     settings = Settings(limits, **{name: options[name] for name in names})

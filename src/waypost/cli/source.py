@@ -15,7 +15,7 @@ from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import LEARNING, OUTCOME
 from waypost.cli.progress import status
 from waypost.cli.terminal import say
-from waypost.environments.ends import GOAL, steps_of
+from waypost.environments.ends import GOAL, model_steps
 from waypost.environments.named import names_environment
 from waypost.errors import StrategyError, WaypostError
 from waypost.formats import ReadingNote, read_mdp
@@ -29,7 +29,7 @@ from waypost.logs import (
     Actors,
     Log,
     Recipe,
-    Step,
+    RecipeStep,
     looks_like_log,
     looks_like_traces,
     open_log,
@@ -38,11 +38,11 @@ from waypost.logs import (
     read_traces,
 )
 from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
-from waypost.logs.log import POSITIVE
 from waypost.logs.recipe import COLUMN_KEYS
 from waypost.logs.stored.engines import shown
 from waypost.model import MDP, Strategy
 from waypost.model.steps import in_time, within
+from waypost.model.traces import POSITIVE
 
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
 
@@ -72,11 +72,11 @@ class Loaded:
     def within(self, goals: Iterable[str], steps: int) -> Loaded:
         """The same, told by the step: runs end after so many; the targets are labels there."""
         plain = self.mdp.with_labels({**self.mdp.labels, **{goal: self.mdp.where(goal) for goal in goals}})
-        counted = within(plain, steps_of(plain, steps))
+        counted = within(plain, model_steps(plain, steps))
         for goal in goals:
             if not counted.labels[goal].any():
                 raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
-        return replace(self, mdp=counted, timeless=(plain, steps_of(plain, steps)))
+        return replace(self, mdp=counted, timeless=(plain, model_steps(plain, steps)))
 
 
 def load(
@@ -202,7 +202,7 @@ def with_outcome(recipe: Recipe, given: Mapping[str, Any]) -> Recipe:
     if any(step.do == "set_outcome" for step in recipe.steps):
         raise WaypostError(f"the recipe sets the outcomes already; leave out --{next(iter(asked))}")
     told = {name: list(value) if isinstance(value, tuple) else value for name, value in asked.items()}
-    return replace(recipe, steps=(*recipe.steps, Step("set_outcome", told)))
+    return replace(recipe, steps=(*recipe.steps, RecipeStep("set_outcome", told)))
 
 
 def load_recipe(name: str | None) -> Recipe:

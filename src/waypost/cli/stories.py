@@ -10,9 +10,10 @@ from waypost.errors import WaypostError
 from waypost.importance import Explanation
 from waypost.learn import Prepared
 from waypost.logs import Log
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE
+from waypost.logs.log import OUTCOME
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 BY_STATE = ("exact", "compare", "what_if", "steps", "prop", "initial", "groups")  # they speak of states
 

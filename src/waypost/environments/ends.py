@@ -151,11 +151,11 @@ class EpisodeModel:
         return labels
 
 
-def steps_of(mdp: MDP, steps: int) -> int:
+def model_steps(mdp: MDP, steps: int) -> int:
     """Steps of a model for so many of its environment: the reset in front of several first states is none of them.
 
     >>> mdp = MDP.from_dict({"start": {"reset": {"a": 0.5, "b": 0.5}}, "a": {}, "b": {}}, initial="start")
-    >>> steps_of(mdp, 10)
+    >>> model_steps(mdp, 10)
     11
     """
     return steps + (mdp.actions_of(mdp.initial) == (RESET,))

@@ -20,7 +20,7 @@ from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_
 from waypost.errors import ArgumentError, FormatError, ModelError
 from waypost.model import MDP
 
-Outcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
+StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
 PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
 
 
@@ -86,7 +86,7 @@ def explore(
     env.reset(seed=seed)  # through its wrappers, which may set it up
     memory: _Memory = MinigridMemory(world) if own else _Copies()
     try:
-        walk = _Walk(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
+        walk = _Frontier(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
         begin = _begun(walk, world, seed, starts)
         walk.walk()
     finally:
@@ -98,7 +98,7 @@ def explore(
     return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
 
 
-def _begun(walk: _Walk, world: Any, seed: int | None, starts: int) -> dict[int, float]:
+def _begun(walk: _Frontier, world: Any, seed: int | None, starts: int) -> dict[int, float]:
     """How often each state came first in so many resets; the world was reset once already."""
     start = Counter(walk.begin(world))
     for k in range(1, starts):
@@ -132,7 +132,7 @@ class _Copies:
 
 
 @dataclass
-class _Walk:
+class _Frontier:
     """States found so far, in the order found, and the steps between them."""
 
     memory: _Memory
@@ -162,7 +162,7 @@ class _Walk:
                     for (to, reward, ended), n in outcomes.items()
                 ]
 
-    def _tries(self, saved: Any, action: int) -> Iterator[Outcome]:
+    def _tries(self, saved: Any, action: int) -> Iterator[StepOutcome]:
         """Once if no random number is drawn, else `samples` times with fresh seeds."""
         for attempt in range(self.samples):
             world = self.memory.load(saved)

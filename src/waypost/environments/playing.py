@@ -21,9 +21,7 @@ import numpy as np
 from waypost.arguments import checked
 from waypost.errors import FormatError, require
 from waypost.model import MDP
-
-Trace = list[str | tuple[str, str]]  # the first name, then (action, name) for every step
-POSITIVE, NEGATIVE = "positive", "negative"
+from waypost.model.traces import NEGATIVE, POSITIVE, Trace
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waypost.model import MDP
+from waypost.model.arrays import Mask
 from waypost.solve import reachability
 
 THEN, NEVER = "(then)", "(never)"
-Mask = NDArray[np.bool_]
 
 
 def in_either_order(

@@ -115,8 +115,8 @@ def _quickly(text: str, initial: str | None) -> MDP | None:
     if tails is None or actions is None:
         return None
     _check_sizes(n_states, n_choices, len(found.names), len(found.actions))
-    labels = _labels(*tails)
-    initials = np.flatnonzero(labels.pop("init", np.zeros(0, bool))).tolist()
+    labels, marked = _labels(*tails)
+    initials = np.flatnonzero(marked).tolist()
     if not initials and initial is None:
         return None
     owned = np.bincount(found.owner, minlength=len(found.names))
@@ -135,18 +135,15 @@ def _quickly(text: str, initial: str | None) -> MDP | None:
     return begun(mdp, initials, initial=initial)
 
 
-def _labels(number: NDArray[np.int64], tails: list[bytes]) -> dict[str, NDArray[np.bool_]]:
-    """(S,) where each label holds, `init` among them, from what stands behind the numbers of the states."""
-    holding: dict[str, list[int]] = {}
+def _labels(number: NDArray[np.int64], tails: list[bytes]) -> tuple[dict[str, NDArray[np.bool_]], NDArray[np.bool_]]:
+    """(S,) where each label holds, and which states are marked as initial, from what stands behind their numbers."""
+    masks: dict[str, NDArray[np.bool_]] = {}
+    marked = np.zeros(len(tails), bool)
     for k, tail in enumerate(tails):
         for label, plain in _words(tail.decode()):
-            holding.setdefault(label if plain or label != "init" else '"init"', []).append(k)
-    masks = {}
-    for label, members in holding.items():
-        mask = np.zeros(len(tails), bool)
-        mask[members] = True
-        masks[label] = mask[number]
-    return masks
+            initial = plain and label == "init"  # in quotes it is a label like any other
+            (marked if initial else masks.setdefault(label, np.zeros(len(tails), bool)))[k] = True
+    return {label: mask[number] for label, mask in masks.items()}, marked[number]
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:

@@ -32,7 +32,8 @@ class Scanned:
     owner: NDArray[np.int64]  # (C,) state of each action
     first_entry: NDArray[np.int64]  # (C + 1,)
     successor: NDArray[np.int64]  # (E,)
-    probability: NDArray[np.float64]  # (E,) nan where it is still to be read
+    probability: NDArray[np.float64]  # (E,)
+    slow: NDArray[np.bool_]  # (E,) whose probability is still to be read
     value: NDArray[np.int64]  # (E, 2) start and end of the text of each probability
 
 
@@ -47,6 +48,7 @@ def scan(data: NDArray[np.uint8], start: int) -> Scanned | None:
         first_entry=np.empty(choices + 1, np.int64),
         successor=np.empty(entries, np.int64),
         probability=np.empty(entries),
+        slow=np.zeros(entries, np.bool_),
         value=np.empty((entries, 2), np.int64),
     )
     ordinary = _scanned.compiled(
@@ -59,6 +61,7 @@ def scan(data: NDArray[np.uint8], start: int) -> Scanned | None:
         found.first_entry,
         found.successor,
         found.probability,
+        found.slow,
         found.value,
     )
     return found if ordinary else None
@@ -136,14 +139,14 @@ def _whole(data, at, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def _decimal(data, at, end):  # type: ignore[no-untyped-def]
-    """Read a decimal number; nan where it takes more than one rounding, or is something else."""
+    """Read a decimal number, and whether it could be: not if it takes more than one rounding, or is something else."""
     number, digits, power, seen = np.int64(0), 0, 0, False
     while at < end and (ZERO <= data[at] <= NINE or (data[at] == DOT and not seen)):
         if data[at] == DOT:
             seen = True
         else:
             if digits == 18:
-                return np.nan
+                return 0.0, False
             number = number * np.int64(10) + np.int64(data[at] - ZERO)
             digits += 1 if number > 0 or digits > 0 else 0
             power -= 1 if seen else 0
@@ -156,11 +159,11 @@ def _decimal(data, at, end):  # type: ignore[no-untyped-def]
             at += 1
         more, at = _whole(data, at, end)
         if at == NO_NUMBER or more > 400:
-            return np.nan
+            return 0.0, False
         power += sign * more
     if at != end or number > EXACT or power < -22 or power > 22:
-        return np.nan
-    return number / TENS[-power] if power < 0 else number * TENS[power]
+        return 0.0, False
+    return (number / TENS[-power] if power < 0 else number * TENS[power]), True
 
 
 @kernel
@@ -175,7 +178,7 @@ def _begins(data, at, end, word):  # type: ignore[no-untyped-def]
 
 @kernel
 def _scanned(  # type: ignore[no-untyped-def]
-    data, start, names, tails, actions, owner, first_entry, successor, probability, value
+    data, start, names, tails, actions, owner, first_entry, successor, probability, slow, value
 ):
     """Fill the arrays; whether nothing was out of the ordinary."""
     state, choice, entry, at, n = -1, -1, -1, start, len(data)
@@ -201,7 +204,8 @@ def _scanned(  # type: ignore[no-untyped-def]
             if c == b:
                 return False
             successor[entry] = goal
-            probability[entry] = _decimal(data, c, b)
+            probability[entry], read = _decimal(data, c, b)
+            slow[entry] = not read
             value[entry, 0] = c
             value[entry, 1] = b
         elif _begins(data, a, b, _ACTION):
@@ -266,7 +270,7 @@ def _gathered(data, value, slow, out):  # type: ignore[no-untyped-def]
 
 def slow_numbers(data: NDArray[np.uint8], found: Scanned) -> tuple[NDArray[Any], str] | None:
     """Positions of the entries whose probability is still to be read, and their texts; None where one is a fraction."""
-    slow = np.flatnonzero(np.isnan(found.probability))
+    slow = np.flatnonzero(found.slow)
     length = found.value[slow, 1] - found.value[slow, 0]
     out = np.empty(int(length.sum()) + len(slow), np.uint8)
     return (slow, out.tobytes().decode()) if _gathered.compiled(data, found.value, slow, out) else None

@@ -35,7 +35,7 @@ from waypost.model.expressions import number_of
 from waypost.model.steps import within
 from waypost.solve import reachability
 
-Optimum = Literal["max", "min"]
+Extreme = Literal["max", "min"]
 ENDINGS = (".props", ".pctl", ".prctl", ".csl")  # of files with properties
 
 _NAMED = re.compile(r'\s*"([^"]*)"\s*:(?!=)\s*(.*)\Z', re.DOTALL)
@@ -61,7 +61,7 @@ class Property:
 
     name: str
     text: str  # as it stands in the file
-    optimum: Optimum
+    optimum: Extreme
     target: str  # an expression, as all of these
     avoid: str | None = None  # where a run ends before it reached the target
     within: int | None = None  # steps

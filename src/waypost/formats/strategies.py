@@ -78,7 +78,7 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
     waypost.errors.NameUnknownError: no action 'Consult' in state 'Consultation'; known actions: Apply, Angry
     """
     if isinstance(source, Strategy):
-        return source
+        return source.of(mdp)
     if isinstance(source, str | Path):
         path = Path(source)
         if path.suffix.lower() in TABLES:

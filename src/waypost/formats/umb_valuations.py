@@ -21,7 +21,7 @@ Wrong = Callable[[str], FormatError]
 Bytes = NDArray[np.uint8]
 
 
-class Field(NamedTuple):
+class UmbField(NamedTuple):
     """An entry of a record; padding has no name."""
 
     name: str
@@ -127,13 +127,13 @@ def _shape(variable: Variable) -> tuple[str, int, int]:
     return "uint", max((high - low).bit_length(), 1), low
 
 
-def _layout(given: Any, wrong: Wrong) -> list[Field]:
+def _layout(given: Any, wrong: Wrong) -> list[UmbField]:
     layout = []
     for entry in given.get("variables", []) if isinstance(given, dict) else [None]:
         if not isinstance(entry, dict):
             raise wrong("a state valuation is not described as a list of variables")
         if "padding" in entry:
-            layout.append(Field("", "padding", _positive(entry["padding"], wrong), 0, optional=False))
+            layout.append(UmbField("", "padding", _positive(entry["padding"], wrong), 0, optional=False))
             continue
         kind = entry.get("type")
         name, kind_name = entry.get("name"), kind.get("type") if isinstance(kind, dict) else kind
@@ -144,7 +144,7 @@ def _layout(given: Any, wrong: Wrong) -> list[Field]:
         offset = entry.get("offset", 0)
         if bits > 64 or (kind_name in ("double", "string") and bits != 64) or not isinstance(offset, int):
             raise wrong(f"variable {name[:40]!r} has {bits} bits, which we do not read")
-        layout.append(Field(name, str(kind_name), bits, offset, optional=bool(entry.get("is-optional"))))
+        layout.append(UmbField(name, str(kind_name), bits, offset, optional=bool(entry.get("is-optional"))))
     return layout
 
 
@@ -154,7 +154,7 @@ def _positive(value: Any, wrong: Wrong) -> int:
     return value
 
 
-def _columns(records: Bytes, layout: Sequence[Field], strings: list[str], wrong: Wrong) -> dict[str, Variable]:
+def _columns(records: Bytes, layout: Sequence[UmbField], strings: list[str], wrong: Wrong) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     at = 0
     for field in layout:
@@ -184,7 +184,7 @@ def _bits(records: Bytes, at: int, width: int) -> NDArray[Any]:
 
 
 def _variable(
-    number: NDArray[Any], field: Field, defined: NDArray[np.bool_] | None, strings: list[str], wrong: Wrong
+    number: NDArray[Any], field: UmbField, defined: NDArray[np.bool_] | None, strings: list[str], wrong: Wrong
 ) -> Variable:
     if field.kind == "bool":
         return Variable.of(number > 0, defined)

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from waypost.model import MDP
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from waypost.model.arrays import Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph.arrows import Ints
 from waypost.graph.compiled import kernel
+from waypost.model.arrays import Ints
 
 
 @kernel

@@ -18,11 +18,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.arrows import Graph
 from waypost.graph.attractor import attract, options_of, release
 from waypost.graph.compiled import in_parts, kernel
 from waypost.graph.quotient import quotient
 from waypost.graph.reach import confined, reachable, stay
+from waypost.model.arrays import Ints, Mask
 
 _MEETS, _AVOIDS, _GETS_AROUND = range(3)  # what `_around` finds
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.arrows import Graph
 from waypost.graph.attractor import options_of
 from waypost.graph.compiled import kernel
+from waypost.model.arrays import Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.arrows import Graph
 from waypost.graph.compiled import kernel
 from waypost.graph.reach import distances
+from waypost.model.arrays import Ints, Mask
 
 
 def dominators(graph: Graph, start: int, goal: Mask, *, enabled: Mask | None = None) -> Mask:

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.arrows import Graph
 from waypost.graph.components import end_components
+from waypost.model.arrays import Ints, Mask
 
 
 class Quotient(NamedTuple):

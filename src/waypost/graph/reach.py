@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph.arrows import Graph, Ints, Mask
+from waypost.graph.arrows import Graph
 from waypost.graph.attractor import attract, options_of, release
 from waypost.graph.compiled import kernel
+from waypost.model.arrays import Ints, Mask
 
 
 def reachable(graph: Graph, start: Mask, *, blocked: Mask | None = None, enabled: Mask | None = None) -> Mask:

@@ -11,7 +11,8 @@ from waypost.importance.deciding import Decision, Decisions, decisions
 from waypost.importance.explaining import explain
 from waypost.importance.groups import states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
-from waypost.importance.results import Bounds, Explanation, Kind, PathImportance, StateImportance, Witnesses
+from waypost.importance.results import Bounds, Explanation, Kind, StateImportance, Witnesses
+from waypost.importance.single import PathImportance
 from waypost.importance.whatifs import SuccessAfter, SuccessWithout, success_after, success_without, without
 
 __all__ = [

@@ -6,38 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from waypost.model.traces import Counted
+
 if TYPE_CHECKING:
     from waypost.importance.results import Bounds, Explanation
 
 
-@dataclass(frozen=True)
-class ActivityScore:
-    """One activity: counted among the good and the bad cases, and in the model.
+@dataclass(frozen=True, kw_only=True)
+class ActivityScore(Counted):
+    """One activity: counted among the good and the bad cases, and in the model."""
 
-    A share of nothing, such as the success of the cases without a step that all cases have, is None.
-    """
-
-    name: str
-    cases: int  # that have it
-    events: int
-    good_cases: int
-    bad_cases: int
-    good_share: float  # of the good cases, how many have it
-    bad_share: float
     observed: float | None  # of the good runs of the model, as the process was run, how many pass it
-    success_after: float | None  # of the cases that have it, how many end well
-    success_without: float | None
-    certain: float  # the part of the separation that few cases cannot have made
-    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
     bounds: Mapping[str, Bounds] = field(default_factory=dict)  # by scope, where somebody chooses
     on_few: frozenset[str] = frozenset()  # scopes in which a bound hangs on choices that few cases took
     waiting: tuple[float, float] | None = None  # median seconds before it, in good and in bad cases
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of shares, when cases are drawn again
-
-    @property
-    def separation(self) -> float:
-        """Good share minus bad share: above 0 for steps of the good cases."""
-        return self.good_share - self.bad_share
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class ByState(Mapping[str, T]):
         ----------
         picture
             "bars", the intervals of the most important states; "graph", the process coloured by importance; or
-            "grid", for states with coordinates.
+            "grid", for states with coordinates: the bounds of fields of several states are computed first.
         **options
             Those of `waypost.report.plot_bars`, `plot_graph` or `plot_grid`.
 
@@ -76,7 +76,10 @@ class ByState(Mapping[str, T]):
         """
         if picture not in ("bars", "graph", "grid"):
             raise ArgumentError(f"a picture is 'bars', 'graph' or 'grid', not {picture!r}")
-        return report(f"plot_{picture}")(self.as_explanation(), **options)
+        explained = self.as_explanation()
+        if picture == "grid":
+            explained = _with_fields(explained, options.get("coordinates"))
+        return report(f"plot_{picture}")(explained, **options)
 
     def to_html(self, **options: Any) -> str:
         """One page to explore offline, as text; `options` are those of `waypost.report.render_html`."""
@@ -86,6 +89,13 @@ class ByState(Mapping[str, T]):
     def summary(self, top: Positive = 5) -> Any:
         """The answer in words, at most `top` lines per section; prints as text, and notebooks show it formatted."""
         return report("summarise")(self.as_explanation(), top)
+
+
+def _with_fields(explanation: Explanation, coordinates: Any) -> Explanation:
+    """Explanation that carries all that a grid shows."""
+    from waypost.importance.groups import with_groups
+
+    return with_groups(explanation, report("unknown_fields")(explanation, coordinates))
 
 
 def report(name: str) -> Any:

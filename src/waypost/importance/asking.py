@@ -8,7 +8,8 @@ from waypost.arguments import checked
 from waypost.importance.groups import Groups, ask_groups
 from waypost.importance.numbers import ask_path, ask_states, states_of
 from waypost.importance.question import Question, Scope
-from waypost.importance.results import Bounds, PathImportance, StateImportance
+from waypost.importance.results import Bounds, StateImportance
+from waypost.importance.single import PathImportance
 from waypost.importance.sweeps import Progress
 from waypost.model import MDP, Target
 
@@ -101,12 +102,12 @@ def absolute_importance(
     Returns
     -------
     StateImportance
-        A mapping from state names to `Bounds`.
+        A mapping from state names to `Bounds`, whose `problem` is "absolute".
 
     Raises
     ------
     WaypostError
-        As `state_importance`.
+        Where `state_importance` does: a target out of reach is no share of anything, here neither.
 
     Examples
     --------
@@ -138,8 +139,12 @@ def group_importance(
 
     Raises
     ------
+    ArgumentError
+        If groups are neither "labels" nor names by a name.
+    NameUnknownError
+        If a group names a state or a label that is not there.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance`.
 
     Examples
     --------

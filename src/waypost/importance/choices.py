@@ -36,6 +36,19 @@ class ChoiceImportance(Mapping[tuple[str, str], Bounds]):
 
     The choices of target states are not among them: no run takes one before it has reached the target.
 
+    Attributes
+    ----------
+    mdp, target, scope
+        What was asked about.
+    choices
+        ``(n,)`` positions of the choices; `names` are their states and actions.
+    lower, upper
+        The bounds as arrays, in the order of `names`; Fractions in exact mode.
+    question
+        What was asked; it finds the witnesses.
+
+    Examples
+    --------
     >>> from waypost import choice_importance
     >>> from waypost.cases import loan
     >>> found = choice_importance(loan(), target="Granted", scope="optimal")
@@ -124,12 +137,16 @@ def choice_importance(
     Returns
     -------
     ChoiceImportance
-        A mapping from ``(state, action)`` to `Bounds`.
+        A mapping from ``(state, action)`` to `Bounds`; choices of target states are not in it.
 
     Raises
     ------
+    UndefinedImportanceError
+        If the target cannot be reached, so that no choice leads to it.
+    PrecisionError
+        If a bound cannot be certified in floating point; exact arithmetic can.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance`.
 
     Examples
     --------

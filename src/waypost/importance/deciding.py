@@ -15,19 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from waypost.arguments import checked
-from waypost.errors import NameUnknownError, StrategyError, UndefinedImportanceError, require
+from waypost.errors import NameUnknownError, UndefinedImportanceError, require
 from waypost.graph import Ints, Mask
 from waypost.importance.answer import report
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Floats
 from waypost.solve.reachability import Reach
 from waypost.solve.visits import Visits
 
-Floats = NDArray[np.float64]
 CLOSE = 1e-12  # relative; actions nearer than this are equally good
 TOGETHER = 256  # states whose visits are asked for at once
 WAVES = 1_000  # steps of a chain that never comes back; a longer one is eliminated
@@ -67,6 +66,21 @@ class Decision:
 class Decisions:
     """Every state with a choice, the one with the most at stake (times how often it is met) first.
 
+    Attributes
+    ----------
+    mdp, target
+        What was asked about.
+    decisions
+        A `Decision` for each state with a choice.
+    reachability, reached
+        The greatest probability of the target, and the one with the strategy.
+    idle
+        Lost by going round for ever, without any wrong decision.
+    given
+        Whether a strategy was given; otherwise it is a best one.
+
+    Examples
+    --------
     >>> from waypost import decisions
     >>> from waypost.cases import loan
     >>> found = decisions(loan(), target="Granted")
@@ -164,9 +178,7 @@ def decisions(mdp: MDP, *, target: Target, strategy: Strategy | None = None) -> 
         raise UndefinedImportanceError(
             f"no strategy reaches {describe_target(names)} from {mdp.states[mdp.initial]!r}, so no decision matters"
         )
-    played = strategy if strategy is not None else _best_strategy(mdp, reach)
-    if played.mdp is not mdp and (played.mdp.states, played.mdp.actions) != (mdp.states, mdp.actions):
-        raise StrategyError("the strategy belongs to another model: its states or actions differ")
+    played = strategy.of(mdp) if strategy is not None else _best_strategy(mdp, reach)
     worth = np.asarray(mdp.transitions @ best)
     worth[reach.conserving] = best[mdp.choice_state][reach.conserving]
     chain = unfolded_chain(played)

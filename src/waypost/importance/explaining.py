@@ -8,6 +8,7 @@ from contextlib import suppress
 from waypost.arguments import Natural, Positive, checked
 from waypost.errors import ArgumentError, PrecisionError
 from waypost.graph import Ints
+from waypost.importance.beside import Top
 from waypost.importance.choices import ChoiceImportance, ask_choices
 from waypost.importance.deciding import decisions as decisions_of
 from waypost.importance.groups import Groups, ask_groups
@@ -16,7 +17,7 @@ from waypost.importance.numbers import TOGETHER, ask_states, states_of, without_
 from waypost.importance.passing import SIDES
 from waypost.importance.question import Question, Scope
 from waypost.importance.reading import explanation_of, ranking
-from waypost.importance.results import Bounds, Explanation, StateImportance, Top, Witnesses
+from waypost.importance.results import Bounds, Explanation, StateImportance, Witnesses
 from waypost.importance.sweeps import Progress
 from waypost.importance.top import ask_most_important
 from waypost.importance.whatifs import WhatIfs
@@ -66,8 +67,10 @@ def explain(
 
     Raises
     ------
+    ArgumentError
+        If a scope is asked for twice, or is none.
     WaypostError
-        As `state_importance`.
+        Else as `state_importance` and, where groups are asked for, `group_importance`.
 
     Examples
     --------

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import StrategyError
 from waypost.graph import Graph, Ints, Mask
 from waypost.model import MDP, Strategy
 from waypost.solve.arena import Arena
@@ -37,8 +36,7 @@ class InducedChain:
     @classmethod
     def of(cls, mdp: MDP, strategy: Strategy, target: Mask, *, exact: bool) -> InducedChain:
         """Resolve every choice as the strategy says."""
-        if strategy.mdp is not mdp and (strategy.mdp.states, strategy.mdp.actions) != (mdp.states, mdp.actions):
-            raise StrategyError("the strategy belongs to another model: its states or actions differ")
+        strategy.of(mdp)
         data = to_rationals(mdp.rationals()) if exact else np.asarray(mdp.transitions.data)
         n, tossed = mdp.n_states, strategy.toss is not None
         sources, goals, values = [], [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,8 @@ from waypost.graph import Ints
 from waypost.importance.passing import bounds
 from waypost.importance.paths import path_bounds
 from waypost.importance.question import Question, plain
-from waypost.importance.results import PathImportance, StateImportance, present
+from waypost.importance.results import StateImportance, present
+from waypost.importance.single import PathImportance
 from waypost.importance.sweeps import Progress, bounds_of_states
 from waypost.model import MDP
 from waypost.model.checking import names_of
@@ -28,7 +29,7 @@ class Numbers:
 
     lower: NDArray[Any]  # (n,) floats, or Fractions in exact mode
     upper: NDArray[Any]  # (n,)
-    refused: dict[int, str]
+    refused: Mapping[int, str]
 
 
 def states_of(mdp: MDP, names: str | Iterable[str] | None) -> Ints:

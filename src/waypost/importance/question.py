@@ -25,11 +25,13 @@ from waypost.solve.rewards import STOP
 if TYPE_CHECKING:
     from waypost.importance.contraction import Contraction
     from waypost.importance.groups import Groups
-    from waypost.importance.results import Bounds, PathImportance, StateImportance
+    from waypost.importance.results import Bounds, StateImportance
+    from waypost.importance.single import PathImportance
 
 SMALLEST = 1e-290  # a rarer target leaves floats no digits
 
-Scope = Literal["all", "optimal"] | Strategy
+OpenScope = Literal["all", "optimal"]  # in which strategies are still to be chosen
+Scope = OpenScope | Strategy
 ScopeName = Literal["all", "optimal", "strategy", "observed", "contrast"]  # the last two: counted in a log
 
 
@@ -55,6 +57,8 @@ class Question:
         one `Strategy`.
     exact
         Whether numbers are rationals.
+    sibling
+        The same question in another scope, which lends what it knows of the model.
 
     Examples
     --------
@@ -72,7 +76,7 @@ class Question:
     target: tuple[str, ...]
     scope: Scope
     exact: bool = False
-    sibling: Question | None = field(default=None, compare=False)  # in another scope; lends what it knows of the model
+    sibling: Question | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:

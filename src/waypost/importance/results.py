@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -16,9 +15,9 @@ from numpy.typing import NDArray
 from waypost.errors import ArgumentError, require
 from waypost.importance.activities import Story
 from waypost.importance.answer import ByState, report
+from waypost.importance.beside import Intervals, Top
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, witness
-from waypost.importance.paths import path_witness
 from waypost.importance.question import Question, ScopeName, plain
 from waypost.model import MDP, Strategy
 
@@ -26,12 +25,20 @@ if TYPE_CHECKING:
     from waypost.importance.insight import Insight
     from waypost.importance.whatifs import WhatIfs
 
+
 Number = float | Fraction
 
 
 class Bounds(NamedTuple):
     """The least and the greatest value over the strategies in scope; equal under one strategy.
 
+    Attributes
+    ----------
+    lower, upper
+        Floats, or Fractions in exact mode.
+
+    Examples
+    --------
     >>> low, high = Bounds(0.25, 1.0)
     >>> low, high
     (0.25, 1.0)
@@ -42,14 +49,34 @@ class Bounds(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """Strategies under which the importance of a state *is* its least and its greatest value."""
+    """Strategies under which the importance of a state *is* its least and its greatest value.
+
+    Attributes
+    ----------
+    lower, upper
+        A `Strategy` each.
+
+    Examples
+    --------
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> found = explain(loan(), target="Granted", witnesses=3).witnesses["optimal"]["s0"]
+    >>> found.upper
+    Strategy(deterministic, memory=2, states=10)
+    """
 
     lower: Strategy
     upper: Strategy
 
 
 class Kind(Enum):
-    """What kind of step a state is, from its bounds."""
+    """What kind of step a state is, from its bounds.
+
+    >>> from waypost import explain
+    >>> from waypost.cases import loan
+    >>> {kind.value for kind in explain(loan(), target="Granted").kinds} <= {kind.value for kind in Kind}
+    True
+    """
 
     START = "start"  # where every run begins
     TARGET = "target"  # where every successful run ends
@@ -69,6 +96,12 @@ class StateImportance(ByState[Bounds]):
 
     Attributes
     ----------
+    mdp, target, scope
+        What was asked about; the target as a person would write it, the scope by its name.
+    problem
+        "importance", or "absolute" where it is not normalised.
+    asked
+        ``(n,)`` positions of the states, in the order asked for; `names` are their names.
     lower, upper
         The bounds as arrays, in the order of `names`; Fractions in exact mode.
     refused
@@ -174,102 +207,14 @@ class StateImportance(ByState[Bounds]):
         return str(report("notebook_table")(lead, {"bounds": self}, ranking([self])))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SingleImportance(ABC):
-    """Importance of one thing; ``lower, upper = result`` unpacks it."""
-
-    mdp: MDP
-    target: str  # as a person would write it
-    scope: ScopeName
-    lower: Number
-    upper: Number
-
-    @property
-    @abstractmethod
-    def subject(self) -> str:
-        """What it is the importance of, as a person would write it."""
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.subject!r} for {self.target}, scope={self.scope!r}, "
-            f"lower={self.lower}, upper={self.upper})"
-        )
-
-    def __iter__(self) -> Iterator[Number]:
-        return iter(self.bounds)
-
-    @property
-    def bounds(self) -> Bounds:
-        """Both bounds."""
-        return Bounds(self.lower, self.upper)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PathImportance(SingleImportance):
-    """Importance of a simple path for reaching a target (P3, P4).
-
-    ``reachability`` is the greatest probability of the target over all strategies, ``reachability_following`` the
-    greatest over those that follow the path: the difference is what following it costs.
-
-    >>> from waypost import path_importance
-    >>> from waypost.cases import loan
-    >>> lower, upper = path_importance(loan(), path=["s0", "Apply", "Application"], target="Granted", scope="optimal")
-    >>> lower, upper
-    (0.95, 0.95)
-    """
-
-    path: tuple[str, ...]  # state, action, state, ..., state
-    reachability: Number
-    reachability_following: Number
-    question: Question | None = field(default=None, repr=False)  # what was asked; it finds the witnesses
-
-    @property
-    def subject(self) -> str:
-        """The path."""
-        return " ".join(self.path)
-
-    def witness(self, side: Side | None = None, *, value: Number | None = None) -> Strategy:
-        """Strategy in scope under which the importance of the path *is* a bound, or a value between the two.
-
-        As `StateImportance.witness`; its memory is how far the path was followed.
-        """
-        question = present(self.question)
-        return attaining(question, self.bounds, partial(path_witness, question, self.path), side, value)
-
-    def summary(self) -> str:
-        """The answer in words."""
-        return str(report("path_summary")(self))
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Where the bounds of states lie when the cases of a log are drawn again."""
-
-    level: float  # share of the draws inside an interval
-    resamples: int
-    states: Mapping[str, Mapping[str, tuple[Bounds, Bounds]]]  # by scope and name: of the lower and the upper bound
-
-
-@dataclass(frozen=True)
-class Top:
-    """How the most important states were told from the others."""
-
-    among: int  # states asked for
-    computed: int  # of which numbers were computed; the bounds of the others are below
-    tied: bool  # whether the last one may share its rank with others, and comes first in the model
-
-    @property
-    def left(self) -> int:
-        """States without numbers."""
-        return self.among - self.computed
-
-
 @dataclass(frozen=True, eq=False)
 class Explanation(ByState[dict[str, Bounds]]):
     """Everything `waypost explain` computed, by state name: the one thing every report is made from. Plain data.
 
     Attributes
     ----------
+    mdp, target, targets, target_states
+        What is explained; the target as a person would write it, as it was given, and as a mask ``(S,)``.
     reachability
         Least and greatest probability of the target from the initial state.
     scopes

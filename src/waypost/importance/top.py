@@ -20,18 +20,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
+from waypost.importance.beside import Top
 from waypost.importance.numbers import TOGETHER, Numbers, answer, numbers
 from waypost.importance.question import Question
 from waypost.importance.reading import DIGITS
-from waypost.importance.results import StateImportance, Top
+from waypost.importance.results import StateImportance
 from waypost.importance.sweeps import Progress
+from waypost.model.arrays import Floats
 from waypost.solve.flow import most_passed
 from waypost.solve.rewards import STOP
 
-Floats = NDArray[np.float64]
 AT_ONCE = 64  # states of a chunk, at least: small ones share little
 RARELY = 0.1  # share of the states: where choices sway fewer, one pass is enough, for the least is below the greatest
 ALIKE = 1e-5  # relative: states whose caps are as near as this to that of the last wanted are asked about with it

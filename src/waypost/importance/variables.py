@@ -54,6 +54,15 @@ class Predicate:
 class VariableImportance(Mapping[str, Bounds]):
     """Importance of predicates, most important first; a mapping from their text to `Bounds`.
 
+    Attributes
+    ----------
+    mdp, target, scope
+        What was asked about.
+    predicates
+        A `Predicate` each, with its text, its bounds and its kind.
+
+    Examples
+    --------
     >>> from waypost import by_variable
     >>> mdp = MDP.from_dict({"x=0": {"a": "x=1", "b": "x=2"}, "x=1": {}, "x=2": {}}, initial="x=0")
     >>> by_variable(mdp, target="x=1", scope="all")["x=2"]

@@ -39,7 +39,7 @@ class SuccessAfter(Mapping[str, Bounds]):
     target: str
     lower: NDArray[Any]  # (S,)
     upper: NDArray[Any]  # (S,)
-    under: NDArray[Any] | None = None  # (S,) under the strategy; where it has memory, on the first visit; nan if never
+    under: Mapping[str, Number] | None = None  # by state, under the strategy; with memory, on the first visit, if any
 
     def __repr__(self) -> str:
         return f"SuccessAfter({self.target}, states={len(self)})"
@@ -59,7 +59,7 @@ class SuccessAfter(Mapping[str, Bounds]):
         pandas = require("pandas", "table", "to_frame()")
         columns = {"lower": list(self.lower), "upper": list(self.upper)}
         if self.under is not None:
-            columns["strategy"] = list(self.under)
+            columns["strategy"] = [self.under.get(name) for name in self.mdp.states]
         return pandas.DataFrame(columns, index=pandas.Index(self.mdp.states, name="state"))
 
 
@@ -76,7 +76,7 @@ class SuccessWithout(Mapping[str, Number]):
     names: Sequence[str]
     best: NDArray[Any]  # (n,)
     reachability: Number
-    under: NDArray[Any] | None = None  # (n,)
+    under: Mapping[str, Number] | None = None  # by name
 
     def __repr__(self) -> str:
         return f"SuccessWithout({self.target}, forbidden={len(self)})"
@@ -103,7 +103,7 @@ class SuccessWithout(Mapping[str, Number]):
         pandas = require("pandas", "table", "to_frame()")
         columns = {"without": list(self.best), "worth": list(self.worth)}
         if self.under is not None:
-            columns["strategy"] = list(self.under)
+            columns["strategy"] = [self.under[name] for name in self.names]
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="without"))
 
 
@@ -144,14 +144,15 @@ def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None,
     Returns
     -------
     SuccessAfter
-        A mapping from state names to `Bounds`; ``under`` has the strategy's values.
+        A mapping from state names to `Bounds`; ``under`` has the strategy's values, by the names of the states that
+        it visits where it has memory, and of all states where it has none.
 
     Raises
     ------
     NameUnknownError
-        If a name is not in the model.
+        If the target is not in the model.
     StrategyError
-        If the strategy belongs to another model.
+        If the strategy was made for another model.
 
     Examples
     --------
@@ -168,12 +169,13 @@ def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None,
     return SuccessAfter(mdp, describe_target(names), lower, upper, under)
 
 
-def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -> NDArray[Any]:
-    """(S,) probability of the target from each state; with memory, after the first visit: via it and to the target."""
+def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -> dict[str, Number]:
+    """Probability of the target by state; with memory, after the first visit: via it and to the target."""
     wanted = mdp.where(target)
     if strategy.memory == 1:
-        return _plain_array(InducedChain.of(mdp, strategy, wanted, exact=exact).reach.max.values, exact)
-    found = np.full(mdp.n_states, np.nan, object if exact else float)
+        values = _plain_array(InducedChain.of(mdp, strategy, wanted, exact=exact).reach.max.values, exact)
+        return dict(zip(mdp.states, values.tolist(), strict=True))
+    found: dict[str, Number] = {}
     reached = Question.of(mdp, target=target, scope=strategy, exact=exact)
     for s in range(mdp.n_states):
         only = np.arange(mdp.n_states) == s
@@ -183,7 +185,7 @@ def _value_under(mdp: MDP, strategy: Strategy, target: Target, *, exact: bool) -
             continue
         passed = bounds(met, only, absolute=True)[1]
         if passed > 0:
-            found[s] = plain(bounds(reached, only, absolute=True)[1] / passed)
+            found[mdp.states[s]] = plain(bounds(reached, only, absolute=True)[1] / passed)
     return found
 
 
@@ -222,7 +224,7 @@ def success_without(
     Raises
     ------
     NameUnknownError
-        If a name is not in the model.
+        If the target, or a state, a label or a choice of a group is not in the model.
     StrategyError
         If the strategy belongs to another model.
 
@@ -245,14 +247,16 @@ def success_without(
         labels: Sequence[str] = mdp.states
         if strategy is not None:
             question = Question.of(mdp, target=names, scope=strategy, exact=exact)
-            under = plain(question.best) * (1 - question.states().lower)
+            reached, passed = plain(question.best), question.states().lower.tolist()
+            under = {name: reached * (1 - share) for name, share in zip(labels, passed, strict=True)}
     else:
         labels = tuple(groups)
         masks = [forbidden(mdp, members) for members in groups.values()]
         best = np.array([_forbidding(mdp, reach, *mask) for mask in masks], reach.arena.data.dtype)
         if strategy is not None:
-            parts = [_avoided(mdp, wanted, *mask, strategy, exact=exact) for mask in masks]
-            under = plain(Question.of(mdp, target=names, scope=strategy, exact=exact).best) * np.array(parts)
+            reached = plain(Question.of(mdp, target=names, scope=strategy.of(mdp), exact=exact).best)
+            avoided = (_avoided(mdp, wanted, *mask, strategy, exact=exact) for mask in masks)
+            under = {name: reached * share for name, share in zip(labels, avoided, strict=True)}
     highest = plain(reach.max.values[mdp.initial])
     return SuccessWithout(mdp, describe_target(names), labels, _plain_array(best, exact), highest, under)
 

@@ -18,8 +18,8 @@ from waypost.arguments import shown
 from waypost.errors import ArgumentError
 from waypost.learn.folding import STATE, folded, settle
 from waypost.learn.hoeffding import data_of, roomier, width
-from waypost.learn.tree import PrefixTree, Step, prefix_tree, weighted
-from waypost.logs.traces import Trace
+from waypost.learn.tree import InputOutput, PrefixTree, prefix_tree, weighted
+from waypost.model.traces import Trace
 
 MergingProgress = Callable[[int, int], None]  # states found, nodes that wait
 
@@ -39,7 +39,7 @@ class States:
     """
 
     outputs: list[str]
-    steps: tuple[Step, ...]  # all there are, in order
+    steps: tuple[InputOutput, ...]  # all there are, in order
     first_step: NDArray[np.int64]  # (states + 1,)
     step: NDArray[np.int32]  # place in `steps`
     successor: NDArray[np.int32]
@@ -48,7 +48,7 @@ class States:
     def __len__(self) -> int:
         return len(self.outputs)
 
-    def onward(self, state: int) -> dict[Step, tuple[int, int]]:
+    def onward(self, state: int) -> dict[InputOutput, tuple[int, int]]:
         """Successor and count of every step of a state."""
         part = slice(int(self.first_step[state]), int(self.first_step[state + 1]))
         rows = zip(self.step[part].tolist(), self.successor[part].tolist(), self.seen[part].tolist(), strict=True)

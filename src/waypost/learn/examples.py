@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from waypost.learn.mdp import Successors, steps_from
 from waypost.learn.prepare import Prepared
-from waypost.logs import EventLog, Trace, Traces
+from waypost.logs import EventLog, Traces
 from waypost.logs.log import CASE
 from waypost.model import MDP
+from waypost.model.traces import Trace
 
 
 def example_cases(mdp: MDP, prepared: Prepared, most: int = 5) -> dict[str, list[str]]:

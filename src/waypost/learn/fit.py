@@ -18,9 +18,8 @@ import numpy as np
 from waypost.learn.alergia import States, states_of
 from waypost.learn.observed import Observed, observed_activities
 from waypost.learn.tree import prefix_tree
-from waypost.logs.log import POSITIVE
-from waypost.logs.traces import ENVIRONMENT, Trace, steps_of
 from waypost.model import MDP
+from waypost.model.traces import ENVIRONMENT, POSITIVE, Trace, steps_of
 
 RARE = 0.01  # activities of fewer cases than this share do not speak for or against a model
 FAR = 0.05  # a gap that is warned of
@@ -117,11 +116,11 @@ def held_out_likelihood(variants: Sequence[tuple[Trace, int]], eps: float, *, se
         [(trace, n) for (trace, _), n in zip(variants, part.tolist(), strict=True) if n]
         for part in (counts - held, held)
     )
-    walk = _Walk(states_of(prefix_tree(learned), eps))
+    walk = _Predictor(states_of(prefix_tree(learned), eps))
     return walk.per_step(learned), walk.per_step(tried)
 
 
-class _Walk:
+class _Predictor:
     """A learned model as a predictor of steps, with a way on where it has never been."""
 
     def __init__(self, states: States) -> None:

@@ -16,8 +16,9 @@ from waypost.learn.alergia import NO_MERGING, MergingProgress, checked_eps, stat
 from waypost.learn.fit import Fit, fit, held_out_likelihood
 from waypost.learn.mdp import as_mdp
 from waypost.learn.tree import prefix_tree, weighted
-from waypost.logs.traces import Trace, checked_traces
+from waypost.logs.traces import checked_traces
 from waypost.model import MDP
+from waypost.model.traces import Trace
 
 AUTO = "auto"
 CANDIDATES = (NO_MERGING, 0.9, 0.5, 0.05)  # the least merging first: where that forgets too much, more is not tried

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, identity
 from scipy.sparse.csgraph import breadth_first_order
 from scipy.sparse.linalg import splu
@@ -27,8 +26,7 @@ from waypost.learn.mdp import observed_strategy
 from waypost.logs import Log
 from waypost.logs.traces import Naming, written
 from waypost.model import MDP, induced_chain
-
-States = NDArray[np.bool_]
+from waypost.model.arrays import Mask
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Observed:
     success_without: float | None
 
 
-def activity_states(mdp: MDP, log: Log, *, naming: Naming = "plain") -> dict[str, States]:
+def activity_states(mdp: MDP, log: Log, *, naming: Naming = "plain") -> dict[str, Mask]:
     """(S,) the states of each activity of a log in the model learned from it, the most frequent activity first.
 
     Passing an activity is passing any of its states. Where the process begins, whose turn it is and how it ended are
@@ -59,7 +57,7 @@ def activity_states(mdp: MDP, log: Log, *, naming: Naming = "plain") -> dict[str
     return {name: mdp.labels.get(written(name, naming), nowhere) & later for name in log.activities()}
 
 
-def observed_activities(mdp: MDP, target: States, groups: Mapping[str, States]) -> dict[str, Observed]:
+def observed_activities(mdp: MDP, target: Mask, groups: Mapping[str, Mask]) -> dict[str, Observed]:
     """Every activity under the observed strategy."""
     chain = induced_chain(mdp, observed_strategy(mdp).modes[0])
     reached = passing(chain, target, np.zeros_like(target))[0][mdp.initial]
@@ -76,7 +74,7 @@ def observed_activities(mdp: MDP, target: States, groups: Mapping[str, States]) 
     return found
 
 
-def passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]:
+def passing(chain: csr_array, target: Mask, states: Mask) -> tuple[Any, Any]:
     """(S,) probability of the target before any of `states`, and of these states at all."""
     stopped = target | states
     final = np.asarray(chain.diagonal() == 1.0)
@@ -90,7 +88,7 @@ def passing(chain: csr_array, target: States, states: States) -> tuple[Any, Any]
     return before, passed
 
 
-def _leading(chain: csr_array, goal: States) -> States:
+def _leading(chain: csr_array, goal: Mask) -> Mask:
     """(S,) from where `goal` can be reached; elsewhere runs may go round in circles for ever."""
     n = chain.shape[0]
     ends = np.flatnonzero(goal)

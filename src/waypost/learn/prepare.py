@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from waypost.learn.alergia import MergingProgress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
-from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, Trace, io_traces
+from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, io_traces
 from waypost.logs.steps.outcome import events_apart
 from waypost.logs.traces import Naming
 from waypost.model import MDP
+from waypost.model.traces import Trace
 
 NO_ACTORS = (
     "no actor map: all events are chance, so each step has one number, the way the process was run; say whose events "

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph.compiled import kernel
-from waypost.logs.traces import Trace, Traces, steps_of
+from waypost.logs.traces import Traces
+from waypost.model.traces import Trace, steps_of
 
-Step = tuple[str, str]  # input and output
+InputOutput = tuple[str, str]  # input and output
 Nodes = NDArray[np.int32]  # nodes, or numbers of steps
 NOTHING = -1  # no node: the end of a list of children
 UNSEEN = -2  # a node that is in no list yet
@@ -40,7 +41,7 @@ class PrefixTree:
     """
 
     start: str  # output of the root
-    steps: tuple[Step, ...]  # all there are, in order
+    steps: tuple[InputOutput, ...]  # all there are, in order
     parent: Nodes
     step: Nodes  # (nodes,) place in `steps`; the root has none
     seen: NDArray[np.int64]  # (nodes,) how often

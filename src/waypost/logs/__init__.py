@@ -6,11 +6,12 @@ from waypost.logs.description import LogDescription, describe_log
 from waypost.logs.log import EventLog
 from waypost.logs.process_map import ProcessMap, process_map
 from waypost.logs.read import looks_like_log, looks_like_traces, open_log, read_log
-from waypost.logs.recipe import Recipe, Step, parse_recipe, read_recipe
+from waypost.logs.recipe import Recipe, RecipeStep, parse_recipe, read_recipe
 from waypost.logs.segments import Segments, segments
-from waypost.logs.traces import Trace, Traces, io_traces, read_traces
+from waypost.logs.traces import Traces, io_traces, read_traces
 from waypost.logs.variants import Log, Variants
 from waypost.logs.write import write_log
+from waypost.model.traces import Trace
 
 __all__ = [
     "EVERY_EVENT_A_CHOICE",
@@ -23,8 +24,8 @@ __all__ = [
     "LogDescription",
     "ProcessMap",
     "Recipe",
+    "RecipeStep",
     "Segments",
-    "Step",
     "Trace",
     "Traces",
     "Variants",

@@ -14,35 +14,17 @@ from typing import Any
 
 from waypost.logs.deciding import deciding_activities
 from waypost.logs.variants import Log, Waiting
+from waypost.model.traces import Counted
 
 CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """One activity among good and among bad cases, counted in the log.
+@dataclass(frozen=True, kw_only=True)
+class Contrast(Counted):
+    """One activity among good and among bad cases, counted in the log."""
 
-    A share of nothing, such as the success of the cases without a step that all cases have, is None.
-    """
-
-    name: str
-    cases: int  # that have it
-    events: int
-    good_cases: int
-    bad_cases: int
-    good_share: float  # of the good cases, how many have it
-    bad_share: float
-    success_after: float | None  # of the cases that have it, how many end well
-    success_without: float | None
-    certain: float  # the part of the separation that few cases cannot have made
-    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
     good_waiting: Waiting | None = None
     bad_waiting: Waiting | None = None
-
-    @property
-    def separation(self) -> float:
-        """Good share minus bad share: above 0 for steps of the good cases."""
-        return self.good_share - self.bad_share
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""

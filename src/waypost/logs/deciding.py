@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.variants import Variants
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 ALIKE = 0.999  # share of the cases with an activity that must have the same outcome
 LATE = 0.95  # share of the cases with an activity in which it must come when nothing is open any more

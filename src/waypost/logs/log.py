@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.errors import LogError
+from waypost.errors import LogError, require
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,7 +36,6 @@ BASE = "waypost:base"
 DURATION = "waypost:duration"  # seconds
 OUTCOME = "case:waypost:outcome"
 DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of them
-POSITIVE, NEGATIVE = "positive", "negative"
 
 
 def is_text(column: Any) -> bool:
@@ -94,12 +93,11 @@ class EventLog:
     @classmethod
     def from_sequences(cls, sequences: Iterable[Sequence[str]]) -> EventLog:
         """Log of cases given as sequences of activities, for small examples."""
-        from pandas import DataFrame
-
+        pandas = require("pandas", "logs", "an event log")
         rows = [(f"case {i}", name) for i, names in enumerate(sequences, 1) for name in names]
         if not rows:
             raise LogError("there are no events in these sequences")
-        return cls(DataFrame(rows, columns=[CASE, ACTIVITY]))
+        return cls(pandas.DataFrame(rows, columns=[CASE, ACTIVITY]))
 
     @property
     def first_event(self) -> NDArray[np.int64]:

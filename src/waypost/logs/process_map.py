@@ -13,11 +13,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.variants import Log, Variants
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 Role = Literal["start", "activity", "good", "bad", "end"]
-MOST_STEPS = 400_000  # of all courses together; a log with more of them keeps none
+MOST_STEPS = 400_000  # of all journeys together; a log with more of them keeps none
 _ENDS: dict[str, Role] = {POSITIVE: "good", NEGATIVE: "bad"}
 
 
@@ -42,7 +42,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Course:
+class Journey:
     """What some cases do from their first event to their end: a variant, told apart by how it ends."""
 
     stops: tuple[int, ...]  # positions in the map's stops; the last is an end
@@ -60,7 +60,7 @@ class ProcessMap:
     cases: int
     stops: tuple[Stop, ...]
     arrows: tuple[Arrow, ...]
-    courses: tuple[Course, ...] = ()  # all of them, the most frequent first; none where they are too many
+    journeys: tuple[Journey, ...] = ()  # all of them, the most frequent first; none where they are too many
 
 
 def process_map(log: Log) -> ProcessMap:
@@ -73,8 +73,8 @@ def process_map(log: Log) -> ProcessMap:
     [('start', 4, 4), ('ask', 4, 5), ('pay', 3, 3), ('go', 1, 1), ('end', 4, 4)]
     >>> [(found.stops[a.source].name, found.stops[a.target].name, a.count) for a in found.arrows][:3]
     [('start', 'ask', 4), ('ask', 'pay', 3), ('pay', 'end', 3)]
-    >>> found.courses[1]
-    Course(stops=(1, 1, 3, 4), count=1, example='case 4')
+    >>> found.journeys[1]
+    Journey(stops=(1, 1, 3, 4), count=1, example='case 4')
     """
     seen = log.seen
     names, cases = list(seen.activities), seen.n_cases
@@ -99,7 +99,7 @@ def process_map(log: Log) -> ProcessMap:
         waiting = seen.clock.gaps.get((names[a - 1], names[b - 1])) if between else None
         arrows.append(Arrow(a, b, int(number), waiting))
     arrows.sort(key=lambda arrow: (-arrow.count, arrow.source, arrow.target))
-    return ProcessMap(cases, tuple(stops), tuple(arrows), _courses(seen, len(names) + 1 + end_of))
+    return ProcessMap(cases, tuple(stops), tuple(arrows), _journeys(seen, len(names) + 1 + end_of))
 
 
 def _ends(seen: Variants) -> tuple[list[str], NDArray[np.int64]]:
@@ -111,13 +111,13 @@ def _ends(seen: Variants) -> tuple[list[str], NDArray[np.int64]]:
     return ends, np.array([ends.index(end) for end in seen.outcomes], np.int64)
 
 
-def _courses(seen: Variants, end_of: NDArray[np.int64]) -> tuple[Course, ...]:
+def _journeys(seen: Variants, end_of: NDArray[np.int64]) -> tuple[Journey, ...]:
     """What cases do, `end_of` (V,) being the stop at which those of each variant end."""
     if len(seen.code) > MOST_STEPS:
         return ()
-    found: dict[tuple[int, ...], Course] = {}
+    found: dict[tuple[int, ...], Journey] = {}
     for v, (low, high) in enumerate(pairwise(seen.first.tolist())):
         stops = (*(seen.code[low:high] + 1).tolist(), int(end_of[v]))
-        known = found.get(stops, Course(stops, 0, seen.examples[v][0]))
+        known = found.get(stops, Journey(stops, 0, seen.examples[v][0]))
         found[stops] = replace(known, count=known.count + int(seen.count[v]))
-    return tuple(sorted(found.values(), key=lambda course: -course.count))
+    return tuple(sorted(found.values(), key=lambda journey: -journey.count))

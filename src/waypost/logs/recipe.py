@@ -46,12 +46,12 @@ KEYS = ("title", "source", "eps", "naming", "choosing", "columns", "actors", "st
 
 
 @dataclass(frozen=True)
-class Step:
+class RecipeStep:
     """One step of a recipe by name, its parameters checked.
 
-    >>> Step("drop_events", {"names": "b"})(EventLog.from_sequences([["a", "b"]])).sequences()
+    >>> RecipeStep("drop_events", {"names": "b"})(EventLog.from_sequences([["a", "b"]])).sequences()
     [('a',)]
-    >>> Step("drop_events", {"name": "b"})
+    >>> RecipeStep("drop_events", {"name": "b"})
     Traceback (most recent call last):
     ...
     waypost.errors.LogError: drop_events has no parameter 'name'; it has: names, unless, in_cases_with
@@ -77,19 +77,20 @@ class Step:
 
     def __call__(self, log: AnyLog) -> AnyLog:
         """Return the log after this step."""
-        step: Callable[..., Any] = STEPS[self.do]
-        if not isinstance(log, EventLog):
-            from waypost.logs.stored import STORED_STEPS
+        if isinstance(log, EventLog):
+            return cast("AnyLog", STEPS[self.do](log, **self.parameters))
+        from waypost.logs.stored import STORED_STEPS
 
-            step = STORED_STEPS[self.do]
-        return cast("AnyLog", step(log, **self.parameters))
+        step: Callable[..., Any] = STORED_STEPS[self.do]  # which takes its defaults from its twin
+        left_open = {name: parameter.default for name, parameter in _parameters(self.do).items()}
+        return cast("AnyLog", step(log, **{**left_open, **self.parameters}))
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Steps to clean a log, and how its traces are read and learned from."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RecipeStep, ...] = ()
     actors: Actors | None = None
     eps: float | str | None = None
     naming: Naming = "plain"
@@ -175,11 +176,11 @@ def _text(given: Mapping[str, Any], key: str, where: str) -> str:
     return value
 
 
-def _step(entry: Any, number: int, where: str) -> Step:
+def _step(entry: Any, number: int, where: str) -> RecipeStep:
     if not isinstance(entry, Mapping) or "do" not in entry:
         raise LogError(f'{where}, step {number}: a step is [[step]] with do = "..." and its parameters')
     try:
-        return Step(entry["do"], {key: value for key, value in entry.items() if key != "do"})
+        return RecipeStep(entry["do"], {key: value for key, value in entry.items() if key != "do"})
     except LogError as error:
         raise LogError(f"{where}, step {number}: {error}") from None
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.logs.deciding import MOMENT
-from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, POSITIVE, TIME, EventLog
-from waypost.logs.variants import EXAMPLES, Clock, Decided, Kind, Variants, Waiting, packed
-
-Ints = NDArray[np.int64]
+from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, TIME, EventLog
+from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
+from waypost.model.arrays import Ints
+from waypost.model.traces import POSITIVE
 
 
 def see(log: EventLog) -> Variants:
@@ -34,7 +34,7 @@ def see(log: EventLog) -> Variants:
     outcomes = tuple(end for _, end in met) if OUTCOME in log.events else None
     good = np.array([end == POSITIVE for end in ends], bool)
     return Variants(
-        kinds=tuple(Kind(*key) for key in known),
+        kinds=tuple(EventKind(*key) for key in known),
         kind=kind,
         first=begins,
         count=np.array([len(cases) for cases in met.values()], np.int64),
@@ -87,10 +87,10 @@ def _gaps(
     return found
 
 
-def _spread(seconds: NDArray[np.float64]) -> tuple[float, float]:
+def _spread(seconds: NDArray[np.float64]) -> tuple[float, float] | tuple[None, None]:
     known = seconds[~np.isnan(seconds)]
     if not len(known):
-        return float("nan"), float("nan")
+        return None, None
     median, ninety = np.quantile(known, [0.5, 0.9])
     return float(median), float(ninety)
 

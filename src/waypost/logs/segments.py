@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from waypost.errors import LogError
 from waypost.logs.contrast import Contrasts, certain_difference, contrast
-from waypost.logs.log import POSITIVE, EventLog
+from waypost.logs.log import EventLog
 from waypost.logs.variants import Log, Variants
+from waypost.model.traces import POSITIVE
 
 PARTS = 4  # of an attribute with many numbers
 MOST = 8  # segments; the rest is one

@@ -45,7 +45,7 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-si
                 raise LogError(f"{path.name} is empty")
             separator = delimiter or detect_delimiter(sample)
             frame = pandas.read_csv(
-                io.BufferedReader(_Rows(stream, _width(sample, separator, path.name), path.name), SAMPLE),
+                io.BufferedReader(_CheckedLines(stream, _width(sample, separator, path.name), path.name), SAMPLE),
                 sep=separator,
                 encoding=encoding,
                 dtype=str,
@@ -81,7 +81,7 @@ def plain_csv(path: Path, delimiter: str | None, mapping: Mapping[str, str | Non
     return separator if iso and len(set(rows[0])) == len(rows[0]) and sample[:2] != b"\x1f\x8b" else None
 
 
-class _Rows(io.RawIOBase):
+class _CheckedLines(io.RawIOBase):
     """A stream that is refused when its lines are too short for their heading, as a table would fill them up."""
 
     def __init__(self, stream: IO[bytes], width: int, name: str) -> None:

@@ -17,21 +17,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from pathlib import Path
-from typing import Literal, cast, overload
+from typing import Literal, overload
 
 from waypost.arguments import shown
 from waypost.errors import ArgumentError, LogError
 from waypost.logs.actors import Actors
 from waypost.logs.files import exists, read_text
-from waypost.logs.log import NEGATIVE, OUTCOME, POSITIVE, EventLog
+from waypost.logs.log import OUTCOME, EventLog
 from waypost.logs.steps.events import bases
 from waypost.logs.variants import Log
+from waypost.model.traces import ENVIRONMENT, NEGATIVE, POSITIVE, Trace, steps_of
 
-Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
 Naming = Literal["plain", "paper"]
 
 START, END = "start", "end"
-ENVIRONMENT = "env"
 _DROPPED = str.maketrans("", "", " :#()")
 
 
@@ -139,11 +138,6 @@ class _Writing:
 
     def _step(self, given: str, name: str) -> tuple[str, str]:
         return written(given, self.naming), written(name, self.naming)
-
-
-def steps_of(trace: Trace) -> list[tuple[str, str]]:
-    """Steps of a trace, inputs with their outputs, without the first output."""
-    return cast("list[tuple[str, str]]", trace[1:])
 
 
 def log_of_traces(traces: Sequence[Trace]) -> EventLog:

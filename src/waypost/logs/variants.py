@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError
-from waypost.logs.log import NEGATIVE, POSITIVE
+from waypost.model.arrays import Ints
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 EXAMPLES = 5  # cases that are named for a variant
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Kind:
+class EventKind:
     """What an event of a variant is: its name, the one it had before it was numbered, the outcome it decides."""
 
     name: str
@@ -35,12 +35,15 @@ class Kind:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Seconds since the event before a step, and until the event after it: median and the 90 % point."""
+    """Seconds since the event before a step, and until the event after it: median and the 90 % point.
 
-    before: float
-    before_90: float
-    after: float
-    after_90: float
+    None where nothing comes before in any case, or nothing after.
+    """
+
+    before: float | None
+    before_90: float | None
+    after: float | None
+    after_90: float | None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Variants:
     (3, 5, {'ask': 3, 'pay': 2})
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[EventKind, ...]
     kind: Ints  # (E,) of every event of every variant
     first: Ints  # (V + 1,) variant `v` owns the events ``first[v] : first[v + 1]``
     count: Ints  # (V,) cases
@@ -138,7 +141,7 @@ class Variants:
         names = [kind.name for kind in self.kinds]
         return (names[k] for k in self.kind.tolist())
 
-    def sequences(self) -> list[tuple[Kind, ...]]:
+    def sequences(self) -> list[tuple[EventKind, ...]]:
         """(V,) the events of each variant."""
         kinds = [self.kinds[k] for k in self.kind.tolist()]
         return [tuple(kinds[low:high]) for low, high in pairwise(self.first.tolist())]

@@ -51,7 +51,7 @@ class _Columns:
         return column
 
 
-class _Reader:
+class _Stream:
     """What is kept of a log while it streams by: the attributes of traces and of their events, nothing else."""
 
     def __init__(self, path: Path) -> None:
@@ -121,7 +121,7 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
     """
     pandas = require("pandas", "logs", "reading event logs")
-    log = _Reader(path)
+    log = _Stream(path)
     log.read()
     events, cases, lengths, lines, stray = log.events, log.cases, log.lengths, log.lines, log.stray
     if not lines:

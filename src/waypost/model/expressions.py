@@ -92,7 +92,7 @@ def states_where(
     >>> states_where("x>N & !(y=0)", variables, {}, 3, {"N": "2"})
     array([False,  True, False])
     """
-    reader = _Reader(expression, variables, labels, n_states, definitions, find)
+    reader = _Evaluator(expression, variables, labels, n_states, definitions, find)
     value = reader.everything()
     if not _is_bool(value):
         raise reader.wrong("is a number, not a condition")
@@ -105,7 +105,7 @@ def number_of(expression: str, definitions: Mapping[str, str] = NOTHING) -> floa
     >>> number_of("2*N+1", {"N": "3"})
     7.0
     """
-    reader = _Reader(expression, {}, {}, 1, definitions)
+    reader = _Evaluator(expression, {}, {}, 1, definitions)
     value = reader.everything()
     if _kind(value) != "number":
         raise reader.wrong("is a condition, not a number")
@@ -120,7 +120,7 @@ def _kind(value: Any) -> str:
     return "word" if isinstance(value, _Words) else "bool" if _is_bool(value) else "number"
 
 
-class _Reader:
+class _Evaluator:
     """One pass over the text that computes while it reads: a value is a scalar or an array over the states."""
 
     def __init__(
@@ -353,7 +353,7 @@ class _Reader:
         """Value of a constant or a formula."""
         if self.depth >= DEEPEST:
             raise self.wrong(f"needs the formula {name}, which is nested more than {DEEPEST} deep")
-        inner = _Reader(
+        inner = _Evaluator(
             self.definitions[name],
             self.variables,
             self.labels,

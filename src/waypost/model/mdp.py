@@ -55,6 +55,20 @@ class MDP:
 
     Build one with `MDP.from_dict` or `MDP.from_triplets`, which check and normalise; the plain constructor trusts.
 
+    Attributes
+    ----------
+    transitions, first_choice
+        ``(C, S)`` sparse: row ``c`` is the distribution of choice ``c``; state ``s`` owns those from
+        ``first_choice[s]`` to ``first_choice[s + 1]``.
+    states, actions, initial, labels
+        Names of states ``(S,)`` and of choices ``(C,)``, the position of the first state, and masks ``(S,)`` by name.
+    exact, counts
+        Of each transition, its probability as a Fraction and how often it was counted; None where nobody said.
+    valuations, definitions
+        Variables of the states, and what expressions over them may use.
+
+    Examples
+    --------
     >>> mdp = MDP.from_dict({"s0": {"try": {"won": 0.9, "lost": 0.1}}, "won": {}, "lost": {}}, initial="s0")
     >>> mdp
     MDP(states=3, choices=3, transitions=4, initial='s0')

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from waypost.errors import PatternError
+from waypost.model.arrays import Ints, Mask
 from waypost.model.automaton import Automaton
 from waypost.model.checking import FINAL, frozen
 from waypost.model.mdp import MDP
 from waypost.model.strategy import Strategy, one_hot
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 TARGET = "(target)"  # the label of target states in a product
 SILENT = -1  # the letter of a step that is not read

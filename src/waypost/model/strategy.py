@@ -27,6 +27,21 @@ from waypost.model.mdp import MDP
 class Strategy:
     """A memoryless or finite-memory strategy of an MDP.
 
+    Attributes
+    ----------
+    mdp
+        The model that it is a strategy of.
+    modes
+        For each mode of memory ``(C,)``: the probability of every choice; sums to 1 in every state.
+    update
+        ``(M, S)`` the mode after entering state ``s`` in mode ``m``.
+    start
+        The mode in the initial state.
+    toss
+        One toss before the start: another mode to start in, and how likely that is.
+
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> mdp = loan()
     >>> chosen = {"s0": {"Consult": 1}, "Consultation": "Apply", "Rework": "Submit"}
@@ -59,6 +74,12 @@ class Strategy:
     def deterministic(self) -> bool:
         """Whether nothing is tossed, and every state takes one choice with certainty."""
         return self.toss is None and all(bool(np.isin(mode, (0.0, 1.0)).all()) for mode in self.modes)
+
+    def of(self, mdp: MDP) -> Strategy:
+        """The strategy itself, if it is one of that model."""
+        if self.mdp is not mdp and (self.mdp.states, self.mdp.actions) != (mdp.states, mdp.actions):
+            raise StrategyError("the strategy belongs to another model: its states or actions differ")
+        return self
 
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
@@ -103,7 +124,7 @@ class Strategy:
             raise StrategyError("a strategy that tosses at the start cannot be mixed again")
         if not 0 < probability < 1:
             raise StrategyError(f"a toss has a probability strictly between 0 and 1, not {probability}")
-        update = np.concatenate([first.update, second.update + first.memory])
+        update = np.concatenate([first.update, second.of(first.mdp).update + first.memory])
         toss = (first.memory + second.start, probability)
         return cls(first.mdp, (*first.modes, *second.modes), frozen(update), first.start, toss)
 

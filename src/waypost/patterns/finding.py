@@ -99,7 +99,9 @@ def find_patterns(
     Raises
     ------
     UndefinedImportanceError
-        If the strategy never reaches the target.
+        If the strategy never reaches the target, so that nothing tells its good runs from its bad ones.
+    StrategyError
+        If the strategy belongs to another model.
 
     Examples
     --------
@@ -110,7 +112,7 @@ def find_patterns(
     ('... Consultation Application+ ...', 0.612, 0.053)
     """
     names = target if isinstance(target, str) else list(target)
-    played = strategy if strategy is not None else best_strategy(mdp, target=names)
+    played = strategy.of(mdp) if strategy is not None else best_strategy(mdp, target=names)
     runs = Runs.of(mdp, played, mdp.where(names), by)
     search = Search(runs, effort, progress)
 

@@ -22,7 +22,8 @@ from waypost.importance.answer import report
 from waypost.importance.between import attaining
 from waypost.importance.passing import Side, bounds, witness
 from waypost.importance.question import Question, Scope, plain
-from waypost.importance.results import Bounds, Number, SingleImportance
+from waypost.importance.results import Bounds, Number
+from waypost.importance.single import SingleImportance
 from waypost.model import MDP, TARGET, Automaton, Product, Strategy, Target
 from waypost.patterns.letters import By, meaning, spelled
 from waypost.patterns.text import parse
@@ -94,8 +95,19 @@ class Inquiry:
 class PatternImportance(SingleImportance):
     """Importance of a pattern for reaching a target; ``lower, upper = result`` unpacks it.
 
-    ``matches`` says whether runs that reach the target match "always", "never", or "sometimes".
+    Attributes
+    ----------
+    pattern
+        As it was read; `str` writes it again.
+    matches
+        Whether runs that reach the target match "always", "never", or "sometimes".
+    automaton_states
+        Size of the pattern's minimal automaton.
+    inquiry
+        What was asked; it finds the witnesses.
 
+    Examples
+    --------
     >>> from waypost.cases import loan
     >>> pattern_importance(loan(), pattern="... Error ... Granted", target="Granted", scope="optimal").matches
     'sometimes'

@@ -19,14 +19,14 @@ from waypost.patterns.tree import Both, Either, Not, Other, Pattern, Repeat, Seq
 MOST_STATES = 2000
 MOST_WORK = 2_000_000  # parts of derivatives looked at
 
-Letters = frozenset[int]
+LetterSet = frozenset[int]
 Node = tuple[object, ...]  # ("set", letters), ("row", a, b, ..), ("or"/"and", parts), ("not", a), ("times", a, n, m)
 
 NOTHING: Node = ("set", frozenset())
 NO_STEP: Node = ("row",)
 
 
-def automaton_of(pattern: Pattern, letters_of: Callable[[Step], Letters], n_letters: int) -> Automaton:
+def automaton_of(pattern: Pattern, letters_of: Callable[[Step], LetterSet], n_letters: int) -> Automaton:
     """Minimal automaton of a pattern over letters ``0 .. n_letters - 1``.
 
     `letters_of` says which letters fit a named step.
@@ -67,14 +67,14 @@ use smaller counts, or fewer "..." before them
 class Language:
     """Patterns over one alphabet as nodes that compare equal where they obviously are."""
 
-    def __init__(self, alphabet: Letters) -> None:
+    def __init__(self, alphabet: LetterSet) -> None:
         self.alphabet = alphabet
         self.anything: Node = ("times", ("set", alphabet), 0, None)
         self.work = 0
         self.derivative = cache(self._derivative)
         self.nullable = cache(self._nullable)
 
-    def of(self, pattern: Pattern, letters_of: Callable[[Step], Letters]) -> Node:
+    def of(self, pattern: Pattern, letters_of: Callable[[Step], LetterSet]) -> Node:
         """Node of a pattern."""
         match pattern:
             case Step(None, None):
@@ -97,7 +97,7 @@ class Language:
                 return self.times(self.of(part, letters_of), least, most)
         raise TypeError(f"{pattern!r} is no pattern")  # pragma: no cover
 
-    def single(self, node: Node) -> Letters:
+    def single(self, node: Node) -> LetterSet:
         """Letters of a condition on one step."""
         kind, *parts = node
         if kind == "set":
@@ -121,7 +121,7 @@ class Language:
     def either(self, nodes: list[Node]) -> Node:
         """One or the other."""
         parts: set[Node] = set()
-        letters: Letters = frozenset()
+        letters: LetterSet = frozenset()
         for node in nodes:
             for part in node[1] if node[0] == "or" else [node]:  # type: ignore[attr-defined]
                 if part[0] == "set":
@@ -139,7 +139,7 @@ class Language:
     def both(self, nodes: list[Node]) -> Node:
         """One and the other."""
         parts: set[Node] = set()
-        letters: Letters | None = None
+        letters: LetterSet | None = None
         for node in nodes:
             for part in node[1] if node[0] == "and" else [node]:  # type: ignore[attr-defined]
                 if part[0] == "set":

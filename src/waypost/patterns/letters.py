@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from waypost.errors import NameUnknownError, PatternError, unknown_name
 from waypost.model import FINAL, MDP, SILENT, Automaton, Letters
+from waypost.model.arrays import Mask
+from waypost.model.traces import ENVIRONMENT
 from waypost.patterns.language import automaton_of
 from waypost.patterns.tree import Pattern, Step
 
-Mask = NDArray[np.bool_]
 By = Literal["state", "activity"]
 NEARLY_ALL = 0.9  # of the states
 UNTELLING = ("init", "deadlock")  # labels that tools add
-ENVIRONMENT = "env"  # the action by which a model of a log decides who moves next
 
 
 def silent_states(mdp: MDP, by: By) -> Mask:

@@ -11,18 +11,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waypost.model import Automaton
+from waypost.model.arrays import Floats, Ints
 from waypost.patterns.declare import PAIRED, choice, existence
 from waypost.patterns.language import automaton_of
 from waypost.patterns.runs import Runs, Watched
 from waypost.patterns.tree import ANYTHING, Pattern, Step, step
 from waypost.processes.places import place, spread_out
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Steps = tuple[int, ...]  # numbers of activities
+Activities = tuple[int, ...]  # numbers of activities
 Gaps = tuple[bool, ...]  # whether other steps may come between
 
 FEW = 40  # so many states are watched with dense matrices; with more, all steps are looked at with sparse ones
@@ -35,17 +33,19 @@ class Matching:
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
         self.states = [np.flatnonzero(runs.activity == k) for k in range(len(runs.names))]
-        self._pair: tuple[Steps, tuple[Runs | Watched, Ints]] | None = None  # looked at last: templates come in turn
+        self._pair: tuple[Activities, tuple[Runs | Watched, Ints]] | None = (
+            None  # looked at last: templates come in turn
+        )
 
-    def segments(self, asked: Sequence[tuple[Steps, Gaps]]) -> Iterator[Floats]:
+    def segments(self, asked: Sequence[tuple[Activities, Gaps]]) -> Iterator[Floats]:
         """(2,) matching each segment, with success and with failure."""
         return self._answers([["segment", list(steps), list(gaps)] for steps, gaps in asked])
 
-    def templates(self, asked: Sequence[tuple[Steps, str]]) -> Iterator[Floats]:
+    def templates(self, asked: Sequence[tuple[Activities, str]]) -> Iterator[Floats]:
         """(2,) fulfilling each template of two activities."""
         return self._answers([["template", list(steps), kind] for steps, kind in asked])
 
-    def genuine(self, steps: Steps, kind: str) -> Floats:
+    def genuine(self, steps: Activities, kind: str) -> Floats:
         """(2,) fulfilling a template not only because nothing it speaks of happens."""
         return self._paired(steps, _genuine(kind))
 
@@ -63,7 +63,7 @@ class Matching:
         found = spread_out(__name__, "answering", self.runs, jobs)
         return (np.array(share) for some in found for share in some)
 
-    def _segment(self, steps: Steps, gaps: Gaps) -> Floats:
+    def _segment(self, steps: Activities, gaps: Gaps) -> Floats:
         order = list(dict.fromkeys(steps))
         automaton = _segment(tuple(order.index(k) for k in steps), gaps)
         letter = np.full(len(self.states), len(order))
@@ -73,7 +73,7 @@ class Matching:
             return self.runs.watched(own).shares(automaton, letter[self.runs.activity[own]])
         return self.runs.shares(automaton, letter)
 
-    def _paired(self, steps: Steps, automaton: Automaton) -> Floats:
+    def _paired(self, steps: Activities, automaton: Automaton) -> Floats:
         if self._pair is None or self._pair[0] != steps:
             self._pair = steps, self._watching(*steps)
         watched, letter = self._pair[1]
@@ -124,6 +124,6 @@ def _genuine(kind: str) -> Automaton:
 
 
 @cache
-def _segment(steps: Steps, gaps: Gaps) -> Automaton:
+def _segment(steps: Activities, gaps: Gaps) -> Automaton:
     """Automaton of a segment over its steps, by number, and other."""
     return automaton_of(in_a_row([step(str(k)) for k in steps], gaps), _numbered, max(steps) + 2)

@@ -15,19 +15,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, identity
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import spsolve
 
 from waypost.errors import UndefinedImportanceError, WaypostError
 from waypost.model import MDP, Automaton, Strategy, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Floats, Ints, Mask
 from waypost.patterns.letters import By, activities, silent_states
 from waypost.solve.visits import Visits
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 MOST_STEPS = 8000  # states of a chain whose visits are kept in one dense matrix
 

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from waypost.model.arrays import Floats
 from waypost.patterns.declare import PAIRED
 from waypost.patterns.language import automaton_of
-from waypost.patterns.matching import Gaps, Matching, Steps, in_a_row
+from waypost.patterns.matching import Activities, Gaps, Matching, in_a_row
 from waypost.patterns.runs import Runs
 from waypost.patterns.tree import Pattern, step
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 SearchProgress = Callable[[int, int], None]  # told how many segments were tried, and how many will be at most
 
 LEAST_SUPPORT = 0.01  # of all runs; rarer segments, and those that nearly all runs have, are not looked at
@@ -43,13 +41,13 @@ class Candidate:
     """A pattern over names that are numbers: what it is, and how telling."""
 
     kind: str
-    steps: Steps
+    steps: Activities
     gaps: Gaps  # whether other steps may come between; of segments only
     match: tuple[float, float]  # probability of matching and success, of matching and failure
     information: float
 
     @classmethod
-    def of(cls, kind: str, steps: Steps, gaps: Gaps, match: Floats, search: Search) -> Candidate:
+    def of(cls, kind: str, steps: Activities, gaps: Gaps, match: Floats, search: Search) -> Candidate:
         """Rounding leaves traces of what never happens; they are no matches."""
         clean = np.where(match < ROUNDING, 0.0, match)
         return cls(kind, steps, gaps, (float(clean[0]), float(clean[1])), search.information(clean))
@@ -168,9 +166,9 @@ class Search:
 
     def _grown(self, beam: list[Candidate]) -> Iterator[Candidate]:
         """Longer segments, while they say more than what they were grown from."""
-        seen: set[tuple[Steps, Gaps]] = set()
+        seen: set[tuple[Activities, Gaps]] = set()
         while beam and self.tried < self.effort:
-            parents: dict[tuple[Steps, Gaps], Candidate] = {}
+            parents: dict[tuple[Activities, Gaps], Candidate] = {}
             for parent in beam:
                 for extension in self._extensions(parent):
                     if extension not in seen:
@@ -187,7 +185,7 @@ class Search:
                     yield found
             beam = sorted(longer, key=_telling)[:BEAM]
 
-    def _extensions(self, parent: Candidate) -> Iterator[tuple[Steps, Gaps]]:
+    def _extensions(self, parent: Candidate) -> Iterator[tuple[Activities, Gaps]]:
         if len(parent.steps) >= LONGEST:
             return
         for k in self.usable:
@@ -272,7 +270,7 @@ def _kinds(a: int, b: int) -> tuple[str, ...]:
     return (*ORDERED, *SYMMETRIC) if a < b else ORDERED
 
 
-def _whole(asked: Sequence[tuple[Steps, str]], most: int) -> int:
+def _whole(asked: Sequence[tuple[Activities, str]], most: int) -> int:
     """How many templates to try: at most so many, but all of the last pair that is begun."""
     end = max(0, most)
     while 0 < end < len(asked) and asked[end][0] == asked[end - 1][0]:

@@ -38,7 +38,7 @@ def parse(text: str) -> Pattern:
     ...
     waypost.errors.PatternError: in the pattern '... Submit | ' a step is missing at the end
     """
-    return _Reader(text).everything()
+    return _Parser(text).everything()
 
 
 class _Token(NamedTuple):
@@ -48,7 +48,7 @@ class _Token(NamedTuple):
     end: int
 
 
-class _Reader:
+class _Parser:
     """One token of lookahead, one method per rule."""
 
     def __init__(self, text: str) -> None:

@@ -23,6 +23,8 @@ class Pattern:
     Patterns are built from `step` and `ANYTHING`: ``a + b`` (directly followed by), ``a | b``, ``a & b``, ``~a`` (every
     run but these), ``a.times(2, 5)``; or read from text by `parse`. `str` writes a pattern as text again.
 
+    Examples
+    --------
     >>> str(ANYTHING + step("Submit") + (step("Call") | step("Mail", "send")).times(2) + ANYTHING)
     '... Submit (Call | Mail/send){2,} ...'
     >>> str(~(ANYTHING + step("Call the bank")))

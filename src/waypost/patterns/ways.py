@@ -24,6 +24,7 @@ from waypost.importance.answer import report
 from waypost.importance.deciding import best_strategy
 from waypost.importance.question import Scope
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Ints
 from waypost.patterns.language import automaton_of
 from waypost.patterns.letters import By, activities, silent_states
 from waypost.patterns.ranked import Ranked
@@ -34,9 +35,6 @@ MOST_RUNS = 20_000  # looked at
 MOST_STEPS = 500_000  # of all these runs together
 FAINT = 1e-6  # a run that is so much rarer than the likeliest one is not looked at
 RESOLUTION = 0.01  # a run that is rarer than this share of the last way shown hardly changes the order any more
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,9 @@ def usual_ways(
     Raises
     ------
     UndefinedImportanceError
-        If the strategy never reaches the target.
+        If no run of the strategy reaches the target.
+    StrategyError
+        If the strategy belongs to another model.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def usual_ways(
     0.0459  s0, Error, Consultation, Application+, Granted
     """
     names = target if isinstance(target, str) else list(target)
-    played = strategy if strategy is not None else best_strategy(mdp, target=names)
+    played = strategy.of(mdp) if strategy is not None else best_strategy(mdp, target=names)
     wanted = mdp.where(names)
     runs = Runs.of(mdp, played, wanted, by)
     called, silent = activities(mdp, by), silent_states(mdp, by)
@@ -185,7 +185,7 @@ def walks(strategy: Strategy, target: NDArray[np.bool_]) -> Iterator[tuple[float
     wins = np.tile(target, strategy.memory)
     moving = stopped_chain(chain, wins)
     lengths = moving.copy()
-    lengths.data = np.maximum(-np.log(moving.data), 1e-300)  # a stored 0 would be no arrow
+    lengths.data = np.maximum(-np.log(moving.data), 0.0)  # rounding makes no arrow shorter than nothing
     ends = np.flatnonzero(wins)
     ahead = dijkstra(csr_array(lengths.T), directed=True, indices=ends, min_only=True)
     start = unfolded_start(strategy)

@@ -37,6 +37,7 @@ _HOMES = {
     "to_json": "jsonfile",
     "to_markdown": "files",
     "to_parquet": "files",
+    "unknown_fields": "coordinates",
     "ways_summary": "ways",
     "write_report": "files",
 }

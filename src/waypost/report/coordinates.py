@@ -69,6 +69,22 @@ def fields_of(mdp: MDP, coordinates: Mapping[Any, Field] | None = None) -> dict[
     return found
 
 
+@checked
+def unknown_fields(explanation: Explanation, coordinates: Mapping[Any, Field] | None = None) -> dict[str, list[str]]:
+    """Names of the states on each field whose bounds an explanation does not carry, as groups to ask for.
+
+    >>> from waypost.cases import gridworld
+    >>> from waypost.importance import explain
+    >>> unknown_fields(explain(gridworld(), target="goal"))["column 1, row 7"]
+    ['1,7', '1,7 with the key']
+    """
+    return {
+        name: states
+        for name, states in fields_of(explanation.mdp, coordinates).items()
+        if name not in explanation.groups and not (len(states) == 1 and states[0] in explanation)
+    }
+
+
 def field_name(field: Field) -> str:
     """Name of a field as a group of states; models name labels otherwise."""
     return f"column {field[0]}, row {field[1]}"

@@ -23,6 +23,7 @@ from waypost.arguments import Positive, checked
 from waypost.errors import FormatError, require
 from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
+from waypost.report.coordinates import unknown_fields
 from waypost.report.html import render_html
 from waypost.report.insight import tables
 from waypost.report.jsonfile import to_json
@@ -211,10 +212,12 @@ def _drawn(explanation: Explanation, kind: str, picture: Picture, top: int | Non
     from waypost.report.grid import plot_grid
     from waypost.report.plot import plot_bars, plot_graph, to_bytes
 
-    picture = shown_picture(explanation.mdp, picture)
-    if picture == "bars":
+    shown = shown_picture(explanation.mdp, picture)
+    if picture == "auto" and shown == "grid" and unknown_fields(explanation):
+        shown = "graph"  # nobody asked for what a grid shows
+    if shown == "bars":
         return to_bytes(plot_bars(explanation, top=top or 20, theme=theme), kind)
-    if picture == "grid":
+    if shown == "grid":
         return to_bytes(plot_grid(explanation, theme=theme), kind)
     return to_bytes(plot_graph(explanation, top=top or 40, theme=theme), kind)
 

@@ -14,9 +14,9 @@ from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.traces import written
 from waypost.model import MDP
+from waypost.model.traces import NEGATIVE, POSITIVE
 from waypost.report.insight import places, points
 from waypost.report.names import addition, captions, told
 from waypost.report.story import CLEAR, Group, most_lost, separating

@@ -13,11 +13,18 @@ from typing import Any
 import numpy as np
 
 from waypost.arguments import checked
-from waypost.importance.groups import with_groups
+from waypost.errors import ArgumentError
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.report.canvas import empty_figure
-from waypost.report.coordinates import Coordinates, Field, field_name, marks_of, needed_coordinates
+from waypost.report.coordinates import (
+    Coordinates,
+    Field,
+    field_name,
+    marks_of,
+    needed_coordinates,
+    unknown_fields,
+)
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.tiles import FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.view import explained_scope
@@ -40,8 +47,9 @@ def plot_grid(
 ) -> Any:
     """Gridworld and its heat map, side by side.
 
-    A field shows the bounds of passing any of its states. They are taken from the explanation where it was asked for
-    them (``groups=fields_of(mdp)``), and asked for here where it was not.
+    A field shows the bounds of passing any of its states. Where it has one, they are those of the state; where it has
+    several, the explanation has to carry them: ``explain(..., groups=fields_of(mdp))``. ``explanation.plot("grid")``
+    asks for what is missing.
 
     Parameters
     ----------
@@ -58,7 +66,8 @@ def plot_grid(
 
     >>> from waypost.cases import gridworld
     >>> from waypost.importance import explain
-    >>> figure = plot_grid(explain(gridworld(), target="goal"))
+    >>> from waypost.report import fields_of
+    >>> figure = plot_grid(explain(gridworld(), target="goal", groups=fields_of(gridworld())))
     >>> [axis.get_title() for axis in figure.axes]
     ['the world', "importance for 'goal' (any strategy)"]
     """
@@ -66,7 +75,7 @@ def plot_grid(
     if scope is not None:
         scope = explained_scope(explanation, scope)
     places = needed_coordinates(mdp, coordinates)
-    shares = _shares(explanation, places)
+    shares = _shares(explanation, coordinates, places)
     scope = scope or _telling(explanation, shares)
     worth = {at: bounds[scope] for at, bounds in shares.items()}
     never = _never_entered(explanation, places, scope)
@@ -94,16 +103,23 @@ def plot_grid(
     return figure
 
 
-def _shares(explanation: Explanation, places: Coordinates) -> dict[Field, Mapping[str, Bounds]]:
-    """Bounds of each field by scope, as a whole; those of a field with several states are asked for."""
-    on: dict[Field, list[int]] = {}
-    for state, at in places.items():
-        on.setdefault(at, []).append(state)
+def _shares(
+    explanation: Explanation, coordinates: Mapping[Any, Field] | None, places: Coordinates
+) -> dict[Field, Mapping[str, Bounds]]:
+    """Bounds of each field by scope, as a whole: those of its one state, or of the group that it is."""
+    missing = unknown_fields(explanation, coordinates)
+    if missing:
+        field, states = next(iter(missing.items()))
+        raise ArgumentError(
+            f"this explanation does not say how important it is to pass {field}, which is {len(states)} of its states; "
+            'draw it with explanation.plot("grid"), or explain with groups=waypost.report.fields_of(mdp)'
+        )
     asked = {int(state): k for k, state in enumerate(explanation.asked.tolist())}
-    alone = {at: states[0] for at, states in on.items() if len(states) == 1 and states[0] in asked}
-    names = {field_name(at): [explanation.mdp.states[s] for s in on[at]] for at in on if at not in alone}
-    whole = with_groups(explanation, {name: names[name] for name in names if name not in explanation.groups})
-    return {at: explanation.at(asked[alone[at]]) if at in alone else whole.groups[field_name(at)] for at in on}
+    groups = explanation.groups
+    return {
+        at: groups[name] if (name := field_name(at)) in groups else explanation.at(asked[state])
+        for state, at in places.items()
+    }
 
 
 def _telling(explanation: Explanation, shares: Mapping[Field, Mapping[str, Bounds]]) -> str:

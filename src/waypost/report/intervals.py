@@ -32,9 +32,9 @@ def print_intervals(
         [
             names[k],
             cell(float(bounds[k, 0])),
-            _ends(resampled.lower[k]),
+            _ends(resampled, k, resampled.lower),
             cell(float(bounds[k, 1])),
-            _ends(resampled.upper[k]),
+            _ends(resampled, k, resampled.upper),
             f"{resampled.present[k]:.0%}",
         ]
         for k in moved[:top]
@@ -55,9 +55,10 @@ def write_intervals(resampled: Mapping[str, Resampled], path: str | Path) -> Non
     write_text(path, pandas.concat(parts).to_csv())
 
 
-def _ends(ends: Any) -> str:
+def _ends(resampled: Resampled, k: int, intervals: Any) -> str:
     """Write an interval, always with both ends; nothing where no resample has the state."""
-    return "" if np.isnan(ends[0]) else f"{cell(float(ends[0]))} to {cell(float(ends[1]))}"
+    low, high = intervals[k].tolist()
+    return f"{cell(low)} to {cell(high)}" if resampled.known[k] else ""
 
 
 def _settled(resampled: Resampled, k: int) -> bool:

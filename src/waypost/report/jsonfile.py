@@ -10,7 +10,8 @@ from typing import Any
 
 from waypost.arguments import checked
 from waypost.importance.activities import Story
-from waypost.importance.results import Explanation, Number, PathImportance
+from waypost.importance.results import Explanation, Number
+from waypost.importance.single import PathImportance
 from waypost.report.insight import tables
 from waypost.report.records import COUNTED
 

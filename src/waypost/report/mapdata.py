@@ -35,8 +35,8 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
             known["examples"] = [*cases.get(stop.name, ())][:8]
         stops.append({**asdict(stop), **known, "states": _states(stop.name, mdp, at)})
     arrows = [[a.source, a.target, a.count, _rounded(a.waiting)] for a in process.arrows[:ARROWS]]
-    courses = [[course.count, course.example, *course.stops] for course in process.courses]
-    return {"cases": process.cases, "stops": stops, "arrows": arrows, "courses": courses}
+    journeys = [[journey.count, journey.example, *journey.stops] for journey in process.journeys]
+    return {"cases": process.cases, "stops": stops, "arrows": arrows, "journeys": journeys}
 
 
 def _performed(story: Story, activity: str) -> dict[str, Any]:

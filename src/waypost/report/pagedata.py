@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from waypost.report.mapdata import map_data
 from waypost.report.names import captions
 from waypost.report.view import View, important_part, turn_states
 
+NEXT_TO_0, NEXT_TO_1 = sys.float_info.min, 1 - 1e-13  # how a page writes what is neither 0 nor 1 but nearly
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
 
 
@@ -165,7 +167,7 @@ def compact(value: Number) -> float | int:
     if value in {0, 1}:
         return int(value)
     short = float(f"{float(value):.12g}")
-    return min(max(short, 1e-300), 0.9999999999999)
+    return min(max(short, NEXT_TO_0), NEXT_TO_1)
 
 
 def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:

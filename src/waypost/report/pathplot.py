@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from waypost.importance import Bounds, PathImportance
+from waypost.importance.results import Bounds
+from waypost.importance.single import PathImportance
 from waypost.report.canvas import empty_figure
 from waypost.report.palette import Theme, matplotlib, palette
 from waypost.report.wording import SCOPE_TITLES, printable, span

@@ -87,6 +87,8 @@ def plot_graph(
     ['graph', '<colorbar>']
     """
     scope = explained_scope(explanation, scope)
+    if strategy is not None:
+        strategy.of(explanation.mdp)
     view = important_part(explanation, top)
     edges, arrows = view.drawn
     called = captions(explanation.mdp)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from waypost.arguments import Positive, checked
 from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
-from waypost.importance.results import Bounds, Explanation, Kind, PathImportance
+from waypost.importance.results import Bounds, Explanation, Kind
+from waypost.importance.single import PathImportance
 from waypost.model.effects import told_path
 from waypost.report.names import addition, captions, group_by_label
 from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, proof, share, span

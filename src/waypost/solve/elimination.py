@@ -21,7 +21,7 @@ from scipy.sparse import csc_array, csr_array, identity, vstack
 from scipy.sparse.linalg import splu
 
 from waypost.graph import Ints, Mask
-from waypost.solve.gth import Pattern, full_pattern
+from waypost.solve.gth import Fill, dense_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.strain import EPS
 
@@ -61,10 +61,10 @@ class Rows(NamedTuple):
     start: int  # position of the start in K, or -1
     rounding: float  # relative error of all these numbers, at most
     visits: float  # to K, at most, whatever the strategy; infinity where there is no bound at first sight
-    pattern: Pattern  # for cutting out the states of K
+    pattern: Fill  # for cutting out the states of K
 
 
-class Factors(NamedTuple):
+class LU(NamedTuple):
     """``I - Q = L U`` up to the order of rows and columns."""
 
     lower: Sparse  # by column
@@ -82,7 +82,7 @@ class Elimination:
     direct: csr_array  # (R, S) one step of every row
     inflow: csr_array  # (m, S) one step of every state of Y
     rows: Rows
-    factors: Factors
+    factors: LU
 
     @property
     def work(self) -> int:
@@ -136,7 +136,7 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
             rounding=rounding,
             visits=_visits(found[:, :-2]),
-            pattern=full_pattern(len(kept)),
+            pattern=dense_fill(len(kept)),
         ),
     )
 
@@ -147,12 +147,12 @@ def _visits(to_kept: Floats) -> float:
     return 1 / (1 - again) if again < 1 - 1e-6 else np.inf
 
 
-def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats, float] | None:
+def _factorised(steps: csr_array, exits: Floats) -> tuple[LU, Floats, float] | None:
     """Factors of ``I - Q``, ``N`` applied to the columns `exits`, and its error; None where that is too large."""
     m = steps.shape[0]
     if m == 0:
         nothing = Sparse.of(csc_array((0, 0)))
-        return Factors(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits, 8 * EPS
+        return LU(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits, 8 * EPS
     system = csc_array(identity(m, format="csr") - steps)
     try:
         lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
@@ -162,7 +162,7 @@ def _factorised(steps: csr_array, exits: Floats) -> tuple[Factors, Floats, float
     rounding = 8 * EPS * (1 + steps_before_leaving)
     if rounding > FINE:
         return None
-    factors = Factors(
+    factors = LU(
         Sparse.of(csc_array(lu.L)), Sparse.of(csc_array(lu.U)), lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64)
     )
     return factors, np.asarray(lu.solve(exits)), rounding

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Graph, Ints, Mask, strong_components
-from waypost.solve.gth import NO_LIMIT, Chain, Factors, Pattern, arrange, blank, eliminate, substitute
-from waypost.solve.lifting import LARGEST, Sparse, lifted
+from waypost.solve.gth import NO_LIMIT, Chain, Factors, Fill, arrange, blank, eliminate, substitute
+from waypost.solve.lifting import LARGEST, IntegerMatrix, lifted
 from waypost.solve.policy import STOP, Payoff, Rewards
-from waypost.solve.rational import Quotient, integer, lowest, quotient
+from waypost.solve.rational import Unreduced, fraction, integer, lowest
 
 LARGE = 48  # states of a component from which lifting is quicker than elimination
 LONG = 1_000  # bits of a number from which denominators are shared
@@ -135,7 +135,7 @@ class _Shared:
                 numerators.update(zip(part.states, solution, strict=True))
         for numerators, column in zip(self.numerators, self.whole.columns, strict=True):
             for x in inside:
-                column[x] = Quotient(numerators[x], self.denominator)
+                column[x] = Unreduced(numerators[x], self.denominator)
 
 
 class _Part:
@@ -150,7 +150,7 @@ class _Part:
             source = np.repeat(np.arange(n), [len(row) for row in rows])
             goal = place[[y for row in rows for y, _ in row]]
             within = goal >= 0
-            self.pattern: Pattern = arrange.sized(100 * n)(n, source[within], goal[within], NO_LIMIT)[1]
+            self.pattern: Fill = arrange.sized(100 * n)(n, source[within], goal[within], NO_LIMIT)[1]
             block = block[self.pattern.order]
             place[block] = np.arange(n)
             rows = [rows[i] for i in self.pattern.order]
@@ -174,7 +174,7 @@ class _Part:
             self.determinant = integer(self.unit[0])
         elif not self.lifted:
             self.factors = self._factors(whole.rewards.data)
-            found = prod(self.factors.pivot, start=quotient(product(self.unit), 1))
+            found = prod(self.factors.pivot, start=fraction(product(self.unit), 1))
             self.determinant = found.numerator
 
     def solve(self, known: list[dict[int, Any]]) -> list[list[Any]]:
@@ -183,7 +183,7 @@ class _Part:
         if len(self.states) == 1:
             return [[_divided(column[0], self.unit[0])] for column in given]
         columns = np.array(
-            [[quotient(column[i], u) for column in given] for i, u in enumerate(self.unit)], object
+            [[fraction(column[i], u) for column in given] for i, u in enumerate(self.unit)], object
         )  # fmt: skip
         substitute(0, len(self.states), self.pattern, self.factors, columns)
         return [[_divided(x.numerator, x.denominator) for x in column] for column in columns.T]
@@ -197,7 +197,7 @@ class _Part:
             entry += [int(u), *(-int(a) for _, a in row)]
         given = [[_divided(x, reserve) for x in column] for column in self._given(known)]
         found, denominator = lifted(
-            Sparse(pointer, np.array(place), np.array(entry, np.int64)), self.pattern, given
+            IntegerMatrix(pointer, np.array(place), np.array(entry, np.int64)), self.pattern, given
         )  # fmt: skip
         return [[x * reserve for x in column] for column in found], denominator
 
@@ -207,12 +207,12 @@ class _Part:
 
     def _factors(self, like: NDArray[Any]) -> Factors:
         """Factors in fractions."""
-        one = quotient(1, 1)
+        one = fraction(1, 1)
         place = [self.place[y] for row in self.inside for y, _ in row]
-        chance = [quotient(a, u) for row, u in zip(self.inside, self.unit, strict=True) for _, a in row]
+        chance = [fraction(a, u) for row, u in zip(self.inside, self.unit, strict=True) for _, a in row]
         leaving = np.empty(len(self.states), object)
         for i, (row, u) in enumerate(zip(self.outside, self.unit, strict=True)):
-            leaving[i] = one if self.stops[i] else quotient(sum((a for _, a in row), integer(0)), u)
+            leaving[i] = one if self.stops[i] else fraction(sum((a for _, a in row), integer(0)), u)
         chain = Chain(
             np.cumsum([0, *map(len, self.inside)]), np.array(place, np.int64), np.array(chance, object)
         )  # fmt: skip
@@ -299,9 +299,9 @@ def _sign(terms: Iterable[tuple[Any, Any]]) -> int:
     """Sign of a sum of products with values, most of which share their denominators."""
     sums: dict[int, Any] = {}
     below: dict[int, Any] = {}
-    total, denominator = quotient(0, 1), integer(1)
+    total, denominator = fraction(0, 1), integer(1)
     for factor, value in terms:
-        if isinstance(value, Quotient):
+        if isinstance(value, Unreduced):
             key = id(value.denominator)
             below[key] = value.denominator
             sums[key] = sums.get(key, 0) + factor * value.numerator
@@ -330,7 +330,7 @@ def _least_common(numbers: Iterable[Any]) -> Any:
     found = integer(1)
     for number in numbers:
         if found % number:
-            found = found * quotient(found, number).denominator
+            found = found * fraction(found, number).denominator
     return found
 
 

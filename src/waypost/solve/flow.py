@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from waypost.graph import Components, Mask, strong_components
 from waypost.graph.compiled import kernel
 from waypost.graph.quotient import Quotient, quotient
-from waypost.solve.gth import Chain, Pattern, blank, eliminate
-from waypost.solve.pattern import filled_in, within_components
+from waypost.solve.filling import filled_in, within_components
+from waypost.solve.gth import Chain, Fill, blank, eliminate
 from waypost.solve.reachability import Reach
 from waypost.solve.visits import substitute_left
 
@@ -172,7 +172,7 @@ def _flow(  # type: ignore[no-untyped-def]
 
 @kernel
 def _pattern(low, high, after, later) -> Any:  # type: ignore[no-untyped-def]
-    """Pattern of one component, whose states are cut out in the order in which they stand."""
+    """Fill of one component, whose states are cut out in the order in which they stand."""
     n = high - low
     first = after[low]
     pointer = after[low : high + 1] - first
@@ -187,7 +187,7 @@ def _pattern(low, high, after, later) -> Any:  # type: ignore[no-untyped-def]
         for e in range(pointer[i], pointer[i + 1]):
             earlier[free[places[e]]] = i
             free[places[e]] += 1
-    return Pattern(np.arange(n), pointer, places, before, earlier)
+    return Fill(np.arange(n), pointer, places, before, earlier)
 
 
 @kernel

@@ -23,7 +23,7 @@ from waypost.graph.compiled import kernel
 NO_LIMIT = 2**62  # steps
 
 
-class Pattern(NamedTuple):
+class Fill(NamedTuple):
     """Where numbers stand once states have been cut out, in the order in which they are."""
 
     order: Ints  # (n,) the state that is cut out i-th
@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
 
 _NONE = np.zeros(0, np.int64)
 _ZERO = np.zeros(1, np.int64)
-NO_PATTERN = Pattern(_NONE, _ZERO, _NONE, _ZERO, _NONE)
+NO_FILL = Fill(_NONE, _ZERO, _NONE, _ZERO, _NONE)
 
 
 class Chain(NamedTuple):
@@ -47,7 +47,7 @@ class Chain(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """The numbers of a `Pattern`."""
+    """The numbers of a `Fill`."""
 
     onward: NDArray[Any]  # like later: where a state leads once it is left for good or for a later one
     passed: NDArray[Any]  # like earlier: how often a state leads to an earlier one, before that is cut out
@@ -104,7 +104,7 @@ def arrange(n, source, goal, limit) -> Any:  # type: ignore[no-untyped-def]
             arranged = False
             break
     if not arranged:
-        return False, Pattern(order[:0], after[:1], later[:0], after[:1], later[:0])
+        return False, Fill(order[:0], after[:1], later[:0], after[:1], later[:0])
     before = np.zeros(n + 1, np.int64)
     for e in range(filled):
         before[later[e] + 1] += 1
@@ -115,7 +115,7 @@ def arrange(n, source, goal, limit) -> Any:  # type: ignore[no-untyped-def]
         for e in range(after[i], after[i + 1]):
             earlier[free[later[e]]] = i
             free[later[e]] += 1
-    return True, Pattern(order, after, later[:filled].copy(), before, earlier)
+    return True, Fill(order, after, later[:filled].copy(), before, earlier)
 
 
 @kernel
@@ -212,11 +212,11 @@ def _neighbours(n, source, goal):  # type: ignore[no-untyped-def]
     return start, size, pool
 
 
-def full_pattern(n: int) -> Pattern:
-    """Pattern of a chain in which every state leads to every other."""
+def dense_fill(n: int) -> Fill:
+    """Where numbers stand in a chain in which every state leads to every other."""
     rows = np.arange(n)
     after, before = (np.concatenate([[0], np.cumsum(length)]) for length in (n - 1 - rows, rows))
-    return Pattern(rows, after, np.triu_indices(n, 1)[1], before, np.tril_indices(n, -1)[1])
+    return Fill(rows, after, np.triu_indices(n, 1)[1], before, np.tril_indices(n, -1)[1])
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Many states at once where many states have a choice: policy iteration for several of them side by side.
 
 Every state asked about has a problem of its own: where a run is decided, what it then gains and loses (see
-`waypost.importance.passing`), and a strategy. Their chains have one pattern in common (`pattern`), so a *lane* per
+`waypost.importance.passing`), and a strategy. Their chains have one fill in common (`filling`), so a *lane* per
 state goes through one compiled loop with the others: evaluate by cutting out states, adding only, then switch where
 that strictly helps. When half of them have come to their ends, what these found is vouched for (`vouching`) and
 recorded, and each takes up its next state, beginning with the strategy it has: neighbours have nearly the same.
@@ -22,7 +22,7 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel
 from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
-from waypost.solve.pattern import pattern_of
+from waypost.solve.filling import shared_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
@@ -87,7 +87,7 @@ def side_by_side(
     if not len(states):
         return np.zeros((0, 2)), np.zeros(0, bool)
     graph = reach.arena.graph
-    pattern = pattern_of(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
+    pattern = shared_fill(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
     if pattern is None:
         return None
     number, wandering = end_components(graph, inside=pattern.inside, enabled=enabled)

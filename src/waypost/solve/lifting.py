@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints
 from waypost.graph.compiled import kernel
-from waypost.solve.gth import Pattern
+from waypost.solve.gth import Fill
 from waypost.solve.rational import from_digits, integer
 
 LARGEST = 1 << 60  # sums of a row's entries: beyond, machine words do not suffice
@@ -30,7 +30,7 @@ _FIRST, _MORE = 16, 1.4  # digits before the first attempt, and the growth of th
 _SPARE = 64  # bits by which a component must be smaller than the modulus, not to be so by chance
 
 
-class Sparse(NamedTuple):
+class IntegerMatrix(NamedTuple):
     """An integer matrix, by rows, in the order of elimination."""
 
     pointer: Ints  # (n + 1,)
@@ -39,21 +39,21 @@ class Sparse(NamedTuple):
 
 
 class Remainders(NamedTuple):
-    """Factors modulo a prime, where a `Pattern` says; those beside the diagonal with the other sign."""
+    """Factors modulo a prime, where a `Fill` says; those beside the diagonal with the other sign."""
 
     onward: Ints
     passed: Ints
     inverse: Ints  # (n,)
 
 
-def lifted(matrix: Sparse, pattern: Pattern, columns: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], Any]:
+def lifted(matrix: IntegerMatrix, pattern: Fill, columns: Sequence[Sequence[Any]]) -> tuple[list[list[Any]], Any]:
     """Solve ``A x = b`` for some columns of integers: numerators, and the denominator they have in common.
 
     The matrix needs no pivoting, as those of Markov chains do not.
 
-    >>> from waypost.solve.gth import full_pattern
-    >>> matrix = Sparse(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([2, -1, -1, 3]))
-    >>> [column], denominator = lifted(matrix, full_pattern(2), [[1, 4]])
+    >>> from waypost.solve.gth import dense_fill
+    >>> matrix = IntegerMatrix(np.array([0, 2, 4]), np.array([0, 1, 0, 1]), np.array([2, -1, -1, 3]))
+    >>> [column], denominator = lifted(matrix, dense_fill(2), [[1, 4]])
     >>> [int(x) for x in column], int(denominator)
     ([7, 9], 5)
     """
@@ -90,7 +90,7 @@ def lifted(matrix: Sparse, pattern: Pattern, columns: Sequence[Sequence[Any]]) -
         total = int(total * _MORE)
 
 
-def _factorised(matrix: Sparse, pattern: Pattern) -> tuple[int, Remainders]:
+def _factorised(matrix: IntegerMatrix, pattern: Fill) -> tuple[int, Remainders]:
     """Factors modulo the first prime that allows for them."""
     n = len(matrix.pointer) - 1
     flops = int((np.diff(pattern.after) ** 2).sum()) + n
@@ -192,7 +192,7 @@ def _into_digits(number: Any, p: Any, digits: Ints) -> None:
 
 
 def _reconstructed(
-    matrix: Sparse, columns: Sequence[Sequence[Any]], digits: NDArray[np.int64], p: Any
+    matrix: IntegerMatrix, columns: Sequence[Sequence[Any]], digits: NDArray[np.int64], p: Any
 ) -> tuple[list[list[Any]], Any] | None:
     """Numerators and their denominator, if these digits are enough."""
     modulus = p ** digits.shape[2]

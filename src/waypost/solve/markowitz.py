@@ -13,7 +13,7 @@ import numpy as np
 
 from waypost.graph import Ints
 from waypost.graph.compiled import kernel
-from waypost.solve.gth import Pattern
+from waypost.solve.gth import Fill
 
 _SLACK = 1.25  # a state may make that many times as many arrows as the one that makes fewest
 
@@ -71,7 +71,7 @@ def arrange_chain(n, source, goal, limit) -> Any:  # type: ignore[no-untyped-def
             done += 1
             passed[done] = filled
             if work > limit:
-                return False, Pattern(order[:0], passed[:1], into[:0], passed[:1], into[:0])
+                return False, Fill(order[:0], passed[:1], into[:0], passed[:1], into[:0])
         most = max(least, int(most * _SLACK))
     return True, _pattern(order, rank, onward, leads_to, passed, into)
 
@@ -172,4 +172,4 @@ def _pattern(order, rank, onward, leads_to, passed, into):  # type: ignore[no-un
             p = rank[into[e]]
             earlier[free[p]] = i
             free[p] += 1
-    return Pattern(order, after, later, before, earlier)
+    return Fill(order, after, later, before, earlier)

@@ -17,7 +17,7 @@ import numpy as np
 
 from waypost.graph.compiled import kernel
 from waypost.solve.apart import iterate_apart
-from waypost.solve.gth import NO_PATTERN, arrange, blank
+from waypost.solve.gth import NO_FILL, arrange, blank
 from waypost.solve.policy import GAP_TIE, HARDLY, STOP, arrows, evaluate, gaps, improve
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax, relax_strain
 from waypost.solve.strain import begin, bettered, harmless, judge, judge_single
@@ -107,7 +107,7 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
             limit = short if way == _TOGETHER else _LONGEST
             settled = _iterate_together(block, source, goal, rewards, earned, place, known, limit)
         elif way == _RELAXING:
-            settled = iterate(block, NO_PATTERN, rewards, earned, place, known, True, False)
+            settled = iterate(block, NO_FILL, rewards, earned, place, known, True, False)
             if not settled and leaves(block, rewards, earned, place):
                 first = earned.choice[block]
         elif way != _APART_AT_ONCE or _fork(block, rewards, len(source)):

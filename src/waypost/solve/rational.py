@@ -20,8 +20,6 @@ try:
 except ImportError:  # pragma: no cover - depends on what is installed
     fmpq = fmpz = fmpz_poly = None
 
-Rows = list[dict[int, Any]]
-
 
 def to_rationals(numbers: Iterable[Fraction | int]) -> NDArray[np.object_]:
     """Array of scalars for exact arithmetic."""
@@ -37,7 +35,7 @@ def integer(number: Any) -> Any:
     return int(number) if fmpz is None else fmpz(number)
 
 
-def quotient(numerator: Any, denominator: Any) -> Any:
+def fraction(numerator: Any, denominator: Any) -> Any:
     """Scalar for exact arithmetic, of two whole numbers."""
     return Fraction(numerator, denominator) if fmpq is None else fmpq(numerator, denominator)
 
@@ -58,12 +56,12 @@ def from_digits(digits: NDArray[np.int64], base: Any) -> Any:
     return numbers[0] if numbers else 0
 
 
-class Quotient:
+class Unreduced:
     """A rational that is brought to lowest terms when somebody computes with it; many share a long denominator.
 
     Comparing with 0 or 1 asks for no greatest common divisor, nor does `exactly`, which computes with numerators.
 
-    >>> half = Quotient(integer(3), integer(6))
+    >>> half = Unreduced(integer(3), integer(6))
     >>> half > 0, half == 1, str(half + half), str(half)
     (True, False, '1', '1/2')
     """
@@ -78,7 +76,7 @@ class Quotient:
     def lowest(self) -> Any:
         """The number as any other, in lowest terms."""
         if self._lowest is None:
-            self._lowest = quotient(self.numerator, self.denominator)
+            self._lowest = fraction(self.numerator, self.denominator)
         return self._lowest
 
     def __repr__(self) -> str:
@@ -97,7 +95,7 @@ class Quotient:
 
     def _minus(self, other: Any) -> Any:
         """A number with the sign of the difference to another one."""
-        if isinstance(other, Quotient):
+        if isinstance(other, Unreduced):
             if other.denominator is self.denominator:
                 return self.numerator - other.numerator
             return self.numerator * other.denominator - other.numerator * self.denominator
@@ -155,7 +153,7 @@ class Quotient:
 
 def lowest(number: Any) -> Any:
     """A rational in lowest terms."""
-    return number.lowest if isinstance(number, Quotient) else number
+    return number.lowest if isinstance(number, Unreduced) else number
 
 
 def to_fraction(number: Any) -> Fraction:
@@ -170,7 +168,7 @@ def to_fraction(number: Any) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def solve_fixpoint(rows: Rows, *constants: list[Any]) -> tuple[list[Any], ...]:
+def solve_fixpoint(rows: list[dict[int, Any]], *constants: list[Any]) -> tuple[list[Any], ...]:
     """Solve ``x[i] = sum_j rows[i][j] x[j] + constant[i]`` exactly for each of the constants.
 
     Rows are at least 0 and sum to at most 1, and from everywhere one with less is reached.

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from waypost.graph import Ints
 from waypost.graph.compiled import kernel
-from waypost.solve.gth import NO_LIMIT, Chain, Factors, Pattern, arrange, blank, eliminate, substitute
+from waypost.solve.gth import NO_LIMIT, Chain, Factors, Fill, arrange, blank, eliminate, substitute
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Visits:
     array([1., 1.])
     """
 
-    pattern: Pattern
+    pattern: Fill
     factors: Factors
     rank: Ints  # (n,) when each state is cut out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -16,11 +16,12 @@ from waypost.importance.passing import SIDES, bounds, witness
 from waypost.importance.question import Scope
 from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
-from waypost.learn.observed import Observed, States, passing
+from waypost.learn.observed import Observed, passing
 from waypost.logs import Contrast, Contrasts, Log
-from waypost.logs.log import POSITIVE
 from waypost.logs.traces import written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
+from waypost.model.arrays import Mask
+from waypost.model.traces import POSITIVE, Counted
 from waypost.uncertainty.support import (
     Supported,
     best_with_and_without,
@@ -35,7 +36,7 @@ SMALL = 2000  # states; a larger model in which nobody chooses is told by activi
 
 
 @dataclass(frozen=True)
-class Known:
+class Groundwork:
     """What is known of a log: how it was made ready, what was counted in it and learned from it."""
 
     ready: Prepared
@@ -52,7 +53,7 @@ class Known:
         return forbidding(self.learned.mdp, gone)
 
     @cached_property
-    def states(self) -> Mapping[str, States]:
+    def states(self) -> Mapping[str, Mask]:
         """States of the model in which each activity happens."""
         return activity_states(self.learned.mdp, self.log, naming=self.ready.naming)
 
@@ -64,7 +65,7 @@ class Known:
 class Chosen:
     """What could be, where somebody chooses: bounds over strategies that use what was seen often enough."""
 
-    def __init__(self, known: Known, scopes: Sequence[Scope], min_seen: int | None) -> None:
+    def __init__(self, known: Groundwork, scopes: Sequence[Scope], min_seen: int | None) -> None:
         self.known = known
         self.scopes = scopes
         self.min_seen = usual_min_seen(known.log.n_cases) if min_seen is None else min_seen
@@ -92,25 +93,14 @@ class Chosen:
     def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
         states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        waiting = None
-        if counted.good_waiting is not None and counted.bad_waiting is not None:
-            waiting = (counted.good_waiting.before, counted.bad_waiting.before)
+        both = (counted.good_waiting, counted.bad_waiting)
+        good, bad = (None if each is None else each.before for each in both)
         return ActivityScore(
-            name=counted.name,
-            cases=counted.cases,
-            events=counted.events,
-            good_cases=counted.good_cases,
-            bad_cases=counted.bad_cases,
-            good_share=counted.good_share,
-            bad_share=counted.bad_share,
+            **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
-            success_after=counted.success_after,
-            success_without=counted.success_without,
-            certain=counted.certain,
-            defines_outcome=counted.defines_outcome,
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
-            waiting=waiting,
+            waiting=None if good is None or bad is None else (good, bad),
         )
 
     @property
@@ -129,7 +119,7 @@ class Chosen:
             return None
         return explain(self.mdp, target=POSITIVE, scope=strategies)
 
-    def on_few(self, states: States) -> frozenset[str]:
+    def on_few(self, states: Mask) -> frozenset[str]:
         """Scopes in which a bound of passing these states hangs on choices that few cases took."""
         if self.base is None:
             return frozenset()
@@ -152,7 +142,7 @@ def _left_out(whole: MDP, found: Supported) -> tuple[str, ...]:
     return () if told is None else (told,)
 
 
-def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, ...]:
+def _idling(question: Question, activities: Mapping[str, Mask]) -> tuple[str, ...]:
     """Explain "0 at worst" where a strategy may go round in circles for ever."""
     if question.model.min.values[question.start] > 0:
         return ()
@@ -168,7 +158,7 @@ def _idling(question: Question, activities: Mapping[str, States]) -> tuple[str, 
     return (f"at worst is 0 because strategies may go round in circles for ever ({told}), which no case does",)
 
 
-def _on_few(question: Question, states: States) -> bool:
+def _on_few(question: Question, states: Mask) -> bool:
     """Whether one of the bounds hangs on choices that few cases took."""
     if isinstance(question.scope, Strategy):
         return False

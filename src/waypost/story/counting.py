@@ -15,6 +15,7 @@ from scipy.special import gammainccinv
 
 from waypost.importance.insight import Block, Route, Segment
 from waypost.logs import ProcessMap
+from waypost.model.arrays import Mask
 from waypost.patterns import ANYTHING, step
 from waypost.patterns.search import mutual_information
 from waypost.patterns.ways import folded
@@ -28,8 +29,6 @@ SURE = 0.05  # probability that chance makes any of the orders told of
 USUAL = 0.01  # of the good cases go a usual way
 SAME = 0.8  # two segments whose cases correlate more than this say the same
 
-Mask = NDArray[np.bool_]
-
 
 def usual_routes(process: ProcessMap) -> tuple[Route, ...]:
     """The most frequent ways of the good cases, those together that differ only in how often a part is repeated.
@@ -41,14 +40,14 @@ def usual_routes(process: ProcessMap) -> tuple[Route, ...]:
     Route(blocks=(Block(steps=('ask',), least=1, most=2), Block(steps=('pay',), least=1, most=1)), share=1.0, cases=4)
     """
     names = [stop.name for stop in process.stops]
-    good = [course for course in process.courses if process.stops[course.stops[-1]].role == "good"]
-    total = sum(course.count for course in good)
+    good = [journey for journey in process.journeys if process.stops[journey.stops[-1]].role == "good"]
+    total = sum(journey.count for journey in good)
     merged: dict[tuple[tuple[str, ...], ...], tuple[int, list[tuple[int, ...]]]] = {}
-    for course in good:
-        found = folded([names[k] for k in course.stops[:-1]])
+    for journey in good:
+        found = folded([names[k] for k in journey.stops[:-1]])
         key = tuple(block for block, _ in found)
         cases, times = merged.get(key, (0, []))
-        merged[key] = (cases + course.count, [*times, tuple(count for _, count in found)])
+        merged[key] = (cases + journey.count, [*times, tuple(count for _, count in found)])
     usual = sorted((key for key in merged if merged[key][0] >= USUAL * total), key=lambda key: -merged[key][0])[:ROUTES]
     return tuple(_route(key, *merged[key], total) for key in usual)
 
@@ -69,11 +68,11 @@ def telling_orders(process: ProcessMap, left_out: Collection[str]) -> tuple[Segm
     >>> [(segment.pattern, segment.good, segment.bad) for segment in found]
     [('... call ... mail ...', 1.0, 0.0)]
     """
-    courses = process.courses
-    if not courses:
+    journeys = process.journeys
+    if not journeys:
         return ()
-    weight = np.array([course.count for course in courses], float)
-    won = np.array([process.stops[course.stops[-1]].role == "good" for course in courses])
+    weight = np.array([journey.count for journey in journeys], float)
+    won = np.array([process.stops[journey.stops[-1]].role == "good" for journey in journeys])
     totals = np.array([weight[won].sum(), weight[~won].sum()])
     if not totals.all():
         return ()
@@ -85,9 +84,9 @@ def telling_orders(process: ProcessMap, left_out: Collection[str]) -> tuple[Segm
         match = np.array([weight[has & won].sum(), weight[has & ~won].sum()])
         return mutual_information(match / totals.sum(), totals / totals.sum()), match
 
-    alone = {k: bits(np.array([k in course.stops for course in courses]))[0] for k in usable}
+    alone = {k: bits(np.array([k in journey.stops for journey in journeys]))[0] for k in usable}
     found = []
-    orders = list(_orders([course.stops for course in courses], usable))
+    orders = list(_orders([journey.stops for journey in journeys], usable))
     by_chance = 2 * gammainccinv(0.5, SURE / max(1, len(orders))) / (2 * np.log(2) * totals.sum())
     for (a, b, direct), has in orders:
         told, match = bits(has)
@@ -100,11 +99,11 @@ def telling_orders(process: ProcessMap, left_out: Collection[str]) -> tuple[Segm
     return _different(sorted(found, key=lambda each: -each[0]), weight)
 
 
-def _orders(courses: Sequence[tuple[int, ...]], usable: Sequence[int]) -> Iterator[tuple[tuple[int, int, bool], Mask]]:
-    """Every order of two steps that some case has, and (courses,) which courses have it."""
+def _orders(journeys: Sequence[tuple[int, ...]], usable: Sequence[int]) -> Iterator[tuple[tuple[int, int, bool], Mask]]:
+    """Every order of two steps that some case has, and (journeys,) which journeys have it."""
     wanted = set(usable)
     found: dict[tuple[int, int, bool], list[int]] = {}
-    for row, stops in enumerate(courses):
+    for row, stops in enumerate(journeys):
         before: set[int] = set()
         has: set[tuple[int, int, bool]] = set()
         last = -1
@@ -118,7 +117,7 @@ def _orders(courses: Sequence[tuple[int, ...]], usable: Sequence[int]) -> Iterat
         for order in has:
             found.setdefault(order, []).append(row)
     for order in sorted(found):
-        mask = np.zeros(len(courses), bool)
+        mask = np.zeros(len(journeys), bool)
         mask[found[order]] = True
         yield order, mask
 

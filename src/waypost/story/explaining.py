@@ -21,12 +21,12 @@ from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, prepare
 from waypost.learn.alergia import MergingProgress
-from waypost.logs import Actors, Contrasts, EventLog, Recipe, Step, contrast, open_log, process_map
-from waypost.logs.log import POSITIVE
+from waypost.logs import Actors, Contrasts, EventLog, Recipe, RecipeStep, contrast, open_log, process_map
 from waypost.logs.stored import StoredLog
-from waypost.logs.traces import ENVIRONMENT, Traces, log_of_traces, steps_of, written
+from waypost.logs.traces import Traces, log_of_traces, written
 from waypost.model import MDP, Strategy
-from waypost.story.chosen import Chosen, Known, same
+from waypost.model.traces import ENVIRONMENT, POSITIVE, steps_of
+from waypost.story.chosen import Chosen, Groundwork, same
 from waypost.story.graph import activity_graph
 from waypost.story.insight import log_insight
 from waypost.story.performers import performers
@@ -109,7 +109,7 @@ def explain_log(
     return _explained(known, chosen, story, choices=choices)
 
 
-def _explained(known: Known, chosen: Chosen, story: Story, *, choices: bool) -> Explanation:
+def _explained(known: Groundwork, chosen: Chosen, story: Story, *, choices: bool) -> Explanation:
     """Explanation by activity, with what follows from it."""
     told = by_activity(story, chosen.reachability, known)
     scored = chosen.choices() if choices and not known.gone else {}
@@ -122,7 +122,7 @@ def _known(
     learned: Learned | None,
     gone: tuple[str, ...],
     progress: MergingProgress | None,
-) -> tuple[Known, frozenset[str]]:
+) -> tuple[Groundwork, frozenset[str]]:
     """What is counted in a log and learned from it, and the activities to tell of, all by default."""
     log = ready.log if ready.log is not None else log_of_traces(ready.traces)
     counted = contrast(log)
@@ -131,7 +131,7 @@ def _known(
     for name in wanted:
         if name not in names:
             raise unknown_name("activity", name, names, "this log")
-    return Known(ready, log, counted, learned or ready.learn_fitting(progress), gone), frozenset(wanted)
+    return Groundwork(ready, log, counted, learned or ready.learn_fitting(progress), gone), frozenset(wanted)
 
 
 def _forbidden(names: Sequence[str]) -> tuple[str, ...]:
@@ -152,13 +152,13 @@ def _ready(
 ) -> Prepared:
     if isinstance(source, Prepared):
         return source if eps is None else replace(source, eps=eps)
-    steps = () if positive is None else (Step("set_outcome", {"positive": positive}),)
+    steps = () if positive is None else (RecipeStep("set_outcome", {"positive": positive}),)
     log = source if isinstance(source, EventLog | StoredLog) else open_log(source)
     return prepare(log, Recipe(steps=steps), actors=actors, eps=eps)
 
 
 def _scores(
-    known: Known, chosen: Chosen, wanted: Collection[str], resamples: int, seed: int
+    known: Groundwork, chosen: Chosen, wanted: Collection[str], resamples: int, seed: int
 ) -> tuple[list[ActivityScore], tuple[str, ...]]:
     """Scores of the activities, with intervals where cases are drawn again, and why one may exclude its own bound."""
     scores = [chosen.score(c) for c in known.counted.activities if c.name in wanted]
@@ -192,7 +192,7 @@ def _scores(
 
 
 def _story(
-    known: Known,
+    known: Groundwork,
     chosen: Chosen,
     scores: Sequence[ActivityScore],
     doubts: Sequence[str],
@@ -241,7 +241,7 @@ def _fit(learned: Learned) -> ModelFit:
     return ModelFit(found.worst, found.activity, found.sentence(), *sizes, far=found.far)
 
 
-def by_activity(story: Story, reached: Bounds, known: Known) -> Explanation:
+def by_activity(story: Story, reached: Bounds, known: Groundwork) -> Explanation:
     """Explanation whose states are the activities: what every report about a log is made from."""
     graph = activity_graph(known.log)
     names = [score.name for score in story.activities]

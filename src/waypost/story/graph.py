@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from waypost.logs import Log
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.model import MDP
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 BEGIN = "start"
 

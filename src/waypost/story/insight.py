@@ -15,8 +15,8 @@ from waypost.importance.question import Question
 from waypost.importance.whatifs import WhatIfs
 from waypost.learn import observed_strategy
 from waypost.logs import ProcessMap
-from waypost.logs.log import POSITIVE
 from waypost.model import MDP, Strategy, Target
+from waypost.model.traces import POSITIVE
 from waypost.patterns import find_patterns, usual_ways
 from waypost.story.counting import telling_orders, usual_routes
 

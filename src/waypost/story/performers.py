@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from waypost.importance.activities import Performer
-from waypost.logs.traces import ENVIRONMENT, Trace, Traces, steps_of
+from waypost.logs.traces import Traces
+from waypost.model.traces import ENVIRONMENT, Trace, steps_of
 
 
 def performers(traces: Iterable[Trace]) -> dict[str, Performer]:

@@ -13,7 +13,8 @@ import numpy as np
 
 from waypost.logs import Log
 from waypost.logs.contrast import Contrasts, contrast
-from waypost.uncertainty.shares import LEVEL, Floats, drawn_shares, measured_shares
+from waypost.model.arrays import Floats
+from waypost.uncertainty.shares import LEVEL, drawn_shares, measured_shares
 
 DRAWS = 1000
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,27 @@ from numpy.typing import NDArray
 from waypost.arguments import Natural, Positive, checked
 from waypost.errors import ArgumentError, LogError, NameUnknownError, UndefinedImportanceError, require
 from waypost.importance import Bounds, Explanation, group_importance, state_importance
-from waypost.importance.results import Intervals
+from waypost.importance.beside import Intervals
+from waypost.importance.question import OpenScope
 from waypost.learn.mdp import EPS, ThinDataWarning, learn_mdp, steps_from
 from waypost.learn.merging import learn_fitting
 from waypost.learn.tree import weighted
-from waypost.logs.traces import Trace, Traces
+from waypost.logs.traces import Traces
 from waypost.model import MDP, Target
+from waypost.model.traces import Trace
 from waypost.processes import ChildError
 from waypost.processes.places import place, spread_out, working
 from waypost.uncertainty.support import supported
 
 Match = Literal["history", "label"]
-ScopeName = Literal["all", "optimal"]
 History = tuple[tuple[str, str], ...]  # (action, output) from the initial state
+
+
+class _Draw(NamedTuple):
+    """What one model says of the states or labels asked for."""
+
+    bounds: NDArray[np.float64]  # (scopes, n, 2); 0 of what is not there
+    there: NDArray[np.bool_]  # (n,) whether the model has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +48,27 @@ class Resampled:
 
     Intervals are percentiles over the resamples. In one without a label nobody passes it, so its importance is 0 there,
     and counts; a state matched by its history may be there under another one, so resamples without it are left out.
-    ``present`` is the share of those that had it: what most of them do not have rests on a handful of cases.
+    ``present`` is the share of those that had it: what most of them do not have rests on a handful of cases. Of what
+    none of them has nothing is known, and its intervals are the widest there are.
     """
 
     names: tuple[str, ...]  # states, or labels
-    scope: ScopeName
+    scope: OpenScope
     match: Match
     level: float  # share of the resamples inside an interval
     resamples: int  # how many could be used
     bounds: NDArray[np.float64]  # (n, 2) lower and upper bound in the model of all cases
-    lower: NDArray[np.float64]  # (n, 2) interval of the lower bound; nan where no history leads to the state again
+    lower: NDArray[np.float64]  # (n, 2) interval of the lower bound
     upper: NDArray[np.float64]  # (n, 2) interval of the upper bound
     present: NDArray[np.float64]  # (n,)
 
     def __repr__(self) -> str:
         return f"Resampled({len(self.names)} {self.match} matches, scope={self.scope!r}, resamples={self.resamples})"
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """(n,) whether the resamples say something: a label is told by who lacks it, too."""
+        return (self.present > 0) | (self.match == "label")
 
     def excluded(self) -> dict[str, str]:
         """States whose bound in the model of all cases is outside its own interval, each with the reason."""
@@ -62,8 +76,7 @@ class Resampled:
         for k, name in enumerate(self.names):
             ends = (self.lower[k], self.upper[k])
             outside = any(
-                not np.isnan(low) and not low - 1e-9 <= bound <= high + 1e-9
-                for bound, (low, high) in zip(self.bounds[k], ends, strict=True)
+                not low - 1e-9 <= bound <= high + 1e-9 for bound, (low, high) in zip(self.bounds[k], ends, strict=True)
             )
             if outside and self.present[k] < 0.5:
                 told[name] = f"only {self.present[k]:.0%} of the resamples have it: it rests on a handful of cases"
@@ -94,7 +107,7 @@ def bootstrap(
     resamples: Positive,
     seed: Natural,
     eps: float | str = EPS,
-    scope: ScopeName | Sequence[ScopeName] = ("all", "optimal"),
+    scope: OpenScope | Sequence[OpenScope] = ("all", "optimal"),
     match: Match = "history",
     level: float = 0.95,
     min_seen: Natural = 1,
@@ -153,26 +166,34 @@ def bootstrap(
     ask = partial(_bounds, target=asked, scopes=scopes, min_seen=min_seen)
     names, measured, drawn = _measured(traces, ask, eps, match, partial(_drawn, resamples, seed, workers, progress))
     return {
-        each: _intervals(names, each, match=match, level=level, measured=measured[k], drawn=drawn[:, k])
+        each: _intervals(
+            names,
+            each,
+            match=match,
+            level=level,
+            measured=measured[k],
+            drawn=np.stack([draw.bounds[k] for draw in drawn]),
+            there=np.stack([draw.there for draw in drawn]),
+        )
         for k, each in enumerate(scopes)
     }
 
 
 def _measured(
     traces: Sequence[Trace], ask: Any, eps: float | str, match: Match, draw: Any
-) -> tuple[tuple[str, ...], NDArray[np.float64], NDArray[np.float64]]:
-    """Names of the states or labels, their bounds (scopes, n, 2) in the model of all cases, and in every resample."""
+) -> tuple[tuple[str, ...], NDArray[np.float64], list[_Draw]]:
+    """Names of the states or labels, their bounds (scopes, n, 2) in the model of all cases, and every resample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThinDataWarning)  # who resamples has understood
         learned = learn_fitting(traces, eps=eps)  # what is good for all cases is good for each resample
     whole = learned.mdp
     ask = partial(ask, wanted=access_histories(whole) if match == "history" else list(whole.labels))
-    measured = ask(whole)
+    measured = ask(whole).bounds
     job = partial(_resample, Traces(*map(tuple, zip(*weighted(traces), strict=True))), learned.eps)
-    found = [result for result in draw(job, ask) if result is not None]
+    found = [_Draw(*result) for result in draw(job, ask) if result is not None]
     if not found:
         raise LogError("no resample reaches the target; there are too few cases that do")
-    return tuple(whole.states if match == "history" else whole.labels), measured, np.stack(found)
+    return tuple(whole.states if match == "history" else whole.labels), measured, found
 
 
 def with_resampled(explanation: Explanation, resampled: Mapping[str, Resampled]) -> Explanation:
@@ -188,8 +209,10 @@ def with_resampled(explanation: Explanation, resampled: Mapping[str, Resampled])
         known = explanation.scopes.get(scope)
         found[scope] = {
             name: (Bounds(*lower.tolist()), Bounds(*upper.tolist()))
-            for name, whole, lower, upper in zip(drawn.names, drawn.bounds, drawn.lower, drawn.upper, strict=True)
-            if known is not None and name in known and not np.isnan(lower[0])
+            for name, whole, lower, upper, told in zip(
+                drawn.names, drawn.bounds, drawn.lower, drawn.upper, drawn.known, strict=True
+            )
+            if known is not None and told and name in known
             if np.allclose(whole, np.array(known[name], float), atol=1e-9)
         }
     return replace(explanation, intervals=Intervals(first.level, first.resamples, found))
@@ -225,11 +248,11 @@ def follow(mdp: MDP, histories: Sequence[History | None]) -> list[int | None]:
 
 
 def _bounds(
-    mdp: MDP, *, target: Target, scopes: Sequence[ScopeName], wanted: Sequence[History | str | None], min_seen: int
-) -> NDArray[np.float64]:
-    """(scopes, n, 2) bounds of the wanted states or labels in one model; nan where it has no such state."""
+    mdp: MDP, *, target: Target, scopes: Sequence[OpenScope], wanted: Sequence[History | str | None], min_seen: int
+) -> _Draw:
+    """Bounds of the wanted states or labels in one model."""
     mdp = supported(mdp, min_seen).mdp if min_seen > 1 else mdp
-    table = np.full((len(scopes), len(wanted), 2), np.nan)
+    table = np.zeros((len(scopes), len(wanted), 2))
     if wanted and isinstance(wanted[0], str):
         groups: Mapping[str, str] = {label: label for label in wanted if isinstance(label, str) and label in mdp.labels}
         for k, scope in enumerate(scopes):
@@ -237,17 +260,17 @@ def _bounds(
             for row, label in enumerate(wanted):
                 if label in bounds:
                     table[k, row] = bounds[str(label)].lower, bounds[str(label)].upper
-        return table
+        return _Draw(table, np.array([label in groups for label in wanted], bool))
     where = follow(mdp, [h for h in wanted if not isinstance(h, str)])
     rows = [row for row, state in enumerate(where) if state is not None]
     states = [state for state in where if state is not None]
     for k, scope in enumerate(scopes):
         result = state_importance(mdp, target=target, scope=scope)
         table[k, rows] = np.column_stack([result.lower, result.upper])[states]
-    return table
+    return _Draw(table, np.array([state is not None for state in where], bool))
 
 
-def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> NDArray[np.float64] | None:
+def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> _Draw | None:
     """Bounds in a model learned from cases drawn with replacement; None where it does not reach the target."""
     counts = np.array(traces.counts)
     drawn = np.random.default_rng([seed, number]).multinomial(counts.sum(), counts / counts.sum()).tolist()
@@ -256,10 +279,10 @@ def _resample(traces: Traces, eps: float, seed: int, ask: Any, number: int) -> N
         warnings.simplefilter("ignore", ThinDataWarning)
         mdp = learn_mdp(Traces(*map(tuple, zip(*kept, strict=True))), eps=eps)
     try:
-        bounds: NDArray[np.float64] = ask(mdp)
+        found: _Draw = ask(mdp)
     except (UndefinedImportanceError, NameUnknownError):  # no case that reaches the target was drawn
         return None
-    return bounds
+    return found
 
 
 def _drawn(
@@ -272,7 +295,7 @@ def _drawn(
             answers = spread_out(__name__, "_answering", job, range(resamples), told=progress)
     except ChildError as error:
         raise LogError(f"a resample broke down: {error.said or error.trouble}") from None
-    return [None if answer is None else np.array(answer, float) for answer in answers]
+    return [None if answer is None else (np.array(answer[0], float), np.array(answer[1], bool)) for answer in answers]
 
 
 def _answering(job: Any) -> Callable[[int], Any]:
@@ -280,21 +303,22 @@ def _answering(job: Any) -> Callable[[int], Any]:
 
     def answer(number: int) -> Any:
         found = job(number)
-        return None if found is None else found.tolist()
+        return None if found is None else [part.tolist() for part in found]
 
     return answer
 
 
 def _intervals(
-    names: tuple[str, ...], scope: ScopeName, *, match: Match, level: float, measured: Any, drawn: Any
+    names: tuple[str, ...], scope: OpenScope, *, match: Match, level: float, measured: Any, drawn: Any, there: Any
 ) -> Resampled:
-    tail = 50 * (1 - level)
-    there = ~np.isnan(drawn[:, :, 0])
-    if match == "label":
-        drawn = np.nan_to_num(drawn, nan=0.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a state that no resample has: nan is the answer
-        ends = np.nanpercentile(drawn, [tail, 100 - tail], axis=0)  # (2, n, 2)
+    """Percentiles of the bounds in the resamples: `drawn` (resamples, n, 2), where they are `there` (resamples, n)."""
+    percents = [50 * (1 - level), 50 * (1 + level)]
+    ends = np.empty((2, len(names), 2))
+    ends[0], ends[1] = 0.0, 1.0
+    whole = there.all(axis=0) | (match == "label")
+    ends[:, whole] = np.percentile(drawn[:, whole], percents, axis=0)
+    for k in np.flatnonzero(~whole & there.any(axis=0)).tolist():
+        ends[:, k] = np.percentile(drawn[there[:, k], k], percents, axis=0)
     return Resampled(
         names=names,
         scope=scope,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.logs import Log
+from waypost.model.arrays import Floats
 
 LEVEL = 0.95
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 

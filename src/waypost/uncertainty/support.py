@@ -17,8 +17,9 @@ from scipy.sparse import coo_array, csr_array
 
 from waypost.errors import WaypostError
 from waypost.learn.mdp import choice_counts
-from waypost.learn.observed import States, passing
+from waypost.learn.observed import passing
 from waypost.model import MDP, Strategy, Target, induced_chain
+from waypost.model.arrays import Mask
 from waypost.solve.reachability import reachability
 
 FEW = 30  # a share of fewer cases than this has a standard error of up to nine points
@@ -107,7 +108,7 @@ def best_with_and_without(mdp: MDP, found: Supported, target: Target) -> tuple[f
     return best, otherwise
 
 
-def share_resting_on_few(strategy: Strategy, target: States, few: int = FEW) -> float:
+def share_resting_on_few(strategy: Strategy, target: Mask, few: int = FEW) -> float:
     """Share of the runs to the target in which a strategy takes a choice seen fewer than `few` times."""
     mdp, n = strategy.mdp, strategy.mdp.n_states
     rare = (choice_counts(mdp) < few) & (np.diff(mdp.first_choice)[mdp.choice_state] > 1)

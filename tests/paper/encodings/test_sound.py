@@ -16,7 +16,7 @@ from waypost.cases import ex1, loan
 from waypost.graph import Graph, can_reach
 from waypost.model import Strategy
 from waypost.paper.encodings import Limits, Options, Solvers, attained, claim, state_product
-from waypost.paper.encodings.contraction import contracted
+from waypost.paper.encodings.contraction import contracted_product
 
 FINE = Limits(seconds=20, tolerance=1e-10)
 
@@ -140,7 +140,7 @@ def test_contraction_keeps_what_a_strategy_attains(mdp):
     assume(hopeful(mdp))
     whole = state_product(mdp, mdp.where("goal"), mdp.where([mdp.states[-1]]))
     assume(not whole.target[whole.mdp.initial])
-    small = contracted(whole)
+    small = contracted_product(whole)
     uniform = 1.0 / np.diff(small.product.mdp.first_choice)[small.product.mdp.choice_state]
     less, more = attained(small.product, uniform), attained(whole, small.expanded(uniform))
     assert float(less.via) == pytest.approx(float(more.via), abs=1e-9)

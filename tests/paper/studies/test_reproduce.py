@@ -17,11 +17,11 @@ from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.accuracy import accuracy, cause, claims, counterexamples, drawings, worst
 from waypost.paper.studies.figures import box_plot, drawing
 from waypost.paper.studies.models import find_model
-from waypost.paper.studies.records import Journal, Record, Sweep, read_rows
+from waypost.paper.studies.records import EngineRun, Journal, Record, read_rows
 from waypost.paper.studies.reports import write_reports
 from waypost.paper.studies.running import Settings, run, without_gurobi
-from waypost.paper.studies.studies import STUDIES, VARIANTS, Study, published, states_of, variant_of
-from waypost.paper.studies.tables import Table, differences, overall, speed_up, times
+from waypost.paper.studies.studies import CONFIGURATIONS, STUDIES, Study, configuration_of, published, states_of
+from waypost.paper.studies.tables import StudyTable, differences, overall, speed_up, times
 
 SMALL = Study("table1", "A loan", ("loan",), ("LP* ours", "LP-optimal", "LP-all"))
 SETTINGS = Settings(Limits(seconds=10, tolerance=1e-9), target="Granted")
@@ -62,12 +62,12 @@ def test_other_constants_are_measured_and_told_apart(tmp_path):
     for constants in ([], ["--M", "5e6", "--eps", "0.001"]):
         done = CliRunner().invoke(command, [*common, *chosen, *constants], catch_exceptions=False)
         assert done.exit_code == 0
-    names = {row["variant"] for row in csv.DictReader((tmp_path / "measurements.csv").read_text().splitlines())}
+    names = {row["configuration"] for row in csv.DictReader((tmp_path / "measurements.csv").read_text().splitlines())}
     assert names == {"QP ours", "LP* letter", "LP* ours", "QP ours, eps = 0.001", "LP* letter, M = 5e+06"}
     page = (tmp_path / "table1.md").read_text(encoding="utf-8")
     assert "LP* letter, M = 5e+06" in page
     assert "| LP* letter |" not in page
-    assert variant_of("LP* letter, M = 5e+06").options == replace(VARIANTS["LP* letter"].options, big_m=5e6)
+    assert configuration_of("LP* letter, M = 5e+06").options == replace(CONFIGURATIONS["LP* letter"].options, big_m=5e6)
 
 
 def test_the_grid_of_constants_takes_no_constant(tmp_path):
@@ -86,7 +86,7 @@ def test_every_bound_of_the_study_is_measured_and_judged(outcome):
 def test_the_engine_is_measured_in_the_same_run(outcome):
     assert {(e.model, e.scope, e.states) for e in outcome.engine} == {("loan", "all", 10), ("loan", "optimal", 10)}
     assert all(e.seconds > 0 and e.right == 20 for e in outcome.engine)
-    part = [r for r in outcome.records if r.variant == "LP-all"]
+    part = [r for r in outcome.records if r.configuration == "LP-all"]
     ours = [e.seconds / 20 for e in outcome.engine if e.scope == "all"]
     mean = sum(r.seconds for r in part) / len(part)
     assert speed_up(part, outcome.engine) == pytest.approx(mean / (sum(ours) / len(ours)))
@@ -94,7 +94,7 @@ def test_the_engine_is_measured_in_the_same_run(outcome):
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
     """A budget of nothing measures nothing; a second run measures the rest; a third one has nothing left to do."""
-    study = replace(SMALL, variants=("LP-all",))
+    study = replace(SMALL, configurations=("LP-all",))
     settings = replace(SETTINGS, sample=2)
     assert run(study, replace(settings, budget=1e-9), tmp_path).left == 4
     first = run(study, settings, tmp_path)
@@ -107,7 +107,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
 
 
 def test_jobs_measure_the_same(tmp_path):
-    study = replace(SMALL, variants=("LP-all",))
+    study = replace(SMALL, configurations=("LP-all",))
     together = run(study, replace(SETTINGS, sample=3, jobs=2), tmp_path)
     assert {r.verdict for r in together.records} == {"right"}
     assert len({r.key for r in together.records}) == len(together.records) == 6
@@ -134,7 +134,7 @@ def test_a_file_of_other_columns_is_refused(tmp_path):
 
 def test_a_table_has_the_papers_columns_and_figures():
     given = [
-        record(model="BPIC12", variant="QP letter", status="timeout", verdict="unsolved", seconds=3.1),
+        record(model="BPIC12", configuration="QP letter", status="timeout", verdict="unsolved", seconds=3.1),
         record(model="BPIC12"),
     ]
     from waypost.paper.studies.running import Outcome
@@ -150,7 +150,7 @@ def test_a_table_has_the_papers_columns_and_figures():
 
 
 def test_a_table_keeps_hostile_cells_apart():
-    table = Table(("a", "b", "c"), (("x|y", "50% & $_{", "~^\\"),))
+    table = StudyTable(("a", "b", "c"), (("x|y", "50% & $_{", "~^\\"),))
     assert "x\\|y" in table.markdown()
     assert r"50\% \& \$\_\{ & \~{}\^{}\textbackslash{} \\" in table.latex()
 
@@ -159,8 +159,8 @@ def test_differences_are_taken_over_bounds_both_solved(outcome):
     from waypost.paper.studies.running import Outcome
 
     given = [
-        record(variant="LP* letter", claimed=0.6), record(claimed=0.5),
-        record(variant="LP* letter", state="loc=2"), record(state="loc=2", status="timeout", claimed=0.1),
+        record(configuration="LP* letter", claimed=0.6), record(claimed=0.5),
+        record(configuration="LP* letter", state="loc=2"), record(state="loc=2", status="timeout", claimed=0.1),
     ]  # fmt: skip
     table = differences(Outcome(replace(STUDIES["differences"], models=("GrepS",)), SETTINGS, given, [], 0))
     row = next(row for row in table.rows if row[2] == "LP* letter - QP* letter")
@@ -186,7 +186,7 @@ def test_the_papers_figures_add_up():
 def test_causes_are_told_from_the_strategy():
     assert cause(record(), 1.0) == "end component"
     assert cause(record(reachability=1.0, attained=0.5), 1.0) == "tolerance"
-    assert cause(record(variant="QP letter", verdict="missed", reachability=0.01), 1.0) == "eps or order"
+    assert cause(record(configuration="QP letter", verdict="missed", reachability=0.01), 1.0) == "eps or order"
     table = accuracy([record(), record(state="b", verdict="right", claimed=0.5, reachability=1.0)])
     assert table.rows == (("GrepS", "QP* letter", "2", "2", "1", "1", "1", "0", "5.0e-01", "end component 1"),)
     assert worst([record()]).rows[0][:5] == ("GrepS", "QP* letter", "loc=1", "max", "1")
@@ -196,7 +196,7 @@ def test_the_box_plot_is_drawn(tmp_path):
     given = [
         record(model="MSSD10", seconds=s, status=e) for s, e in ((0.1, "optimal"), (2.0, "optimal"), (3.0, "timeout"))
     ]
-    box_plot(given, [Sweep("MSSD10.3", "optimal", 5910, 0.1, None)], ("MSSD10", "MSSD100"), tmp_path / "mssd.svg")
+    box_plot(given, [EngineRun("MSSD10.3", "optimal", 5910, 0.1, None)], ("MSSD10", "MSSD100"), tmp_path / "mssd.svg")
     text = (tmp_path / "mssd.svg").read_text(encoding="utf-8")
     assert text.startswith("<?xml")
     assert "exact engine" in text
@@ -220,7 +220,7 @@ def test_every_counterexample_has_one_initial_state_one_target_and_one_subject()
 def test_studies_name_known_variants_and_models():
     assert {"table1", "table2", "appendix", "differences", "mssd"} <= set(STUDIES)
     for study in STUDIES.values():
-        assert set(study.variants) <= set(VARIANTS)
+        assert set(study.configurations) <= set(CONFIGURATIONS)
     mdp = find_model("E4", Path()).mdp
     assert states_of("E4", mdp, None) == [f"(4,1,{v})" for v in range(9)]
     assert len(states_of("E4", mdp, 3)) == 3
@@ -251,7 +251,7 @@ def test_reports_say_under_which_limits(outcome, tmp_path):
 
 
 def test_named_states_alone_are_asked(tmp_path):
-    study = replace(SMALL, name="ordering", variants=("LP-all",))
+    study = replace(SMALL, name="ordering", configurations=("LP-all",))
     found = run(study, replace(SETTINGS, states=("Error",)), tmp_path)
     assert {r.state for r in found.records} == {"Error"}
     assert [row[1] for row in claims(found.records).rows] == ["Error", "Error"]
@@ -277,12 +277,12 @@ def test_the_smallest_counterexamples_show_what_they_are_for():
 def test_without_gurobi_free_solvers_take_over(tmp_path, monkeypatch):
     """A reader without a licence gets the same tables, and the row says which solver it was."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    study = replace(SMALL, variants=("LP* letter", "LP* ours", "LP* indicators"))
+    study = replace(SMALL, configurations=("LP* letter", "LP* ours", "LP* indicators"))
     found = run(study, replace(SETTINGS, states=("Error",)), tmp_path)
-    assert {(r.variant, r.solver, r.ordering) for r in found.records} == {
+    assert {(r.configuration, r.solver, r.ordering) for r in found.records} == {
         ("LP* letter", "scip", "paper"),
         ("LP* ours", "highs", "tight"),
         ("LP* indicators", "scip", "indicator"),
     }
     assert {r.verdict for r in found.records} == {"right"}
-    assert without_gurobi(VARIANTS["QP* letter"]).solver == "scip"
+    assert without_gurobi(CONFIGURATIONS["QP* letter"]).solver == "scip"

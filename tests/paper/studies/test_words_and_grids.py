@@ -49,7 +49,10 @@ def test_the_papers_outgoing_transitions_count_those_that_enter_as_well(shared_d
 def test_a_grid_counts_right_wrong_and_unsolved_per_constant_and_tolerance(tmp_path):
     """Each row is one constant and one tolerance; its bounds are right, wrong or unsolved. M = 10,000 is harmless."""
     study = replace(
-        STUDIES["sensitivity"], models=("loan",), variants=("LP* letter, M = 10000", "QP letter, eps = 0.01"), sample=2
+        STUDIES["sensitivity"],
+        models=("loan",),
+        configurations=("LP* letter, M = 10000", "QP letter, eps = 0.01"),
+        sample=2,
     )
     settings = Settings(Limits(seconds=10), target="Granted")
     found = run_grid(study, settings, tmp_path, lambda _done, _all: None)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError, unknown_name
-from waypost.logs.log import CASE, DECIDES, NEGATIVE, OUTCOME, POSITIVE, EventLog, matches
+from waypost.logs.log import CASE, DECIDES, OUTCOME, EventLog, matches
 from waypost.logs.steps.events import Patterns
 from waypost.logs.variants import AnyLog
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 Others = Literal["error", "drop", "positive", "negative"]
 Marks = NDArray[np.bool_]

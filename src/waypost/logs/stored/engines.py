@@ -208,7 +208,7 @@ def postgres(url: str) -> Engine:
 def spark(master: str) -> Engine:
     """Spark, by its own session: ``spark://local#table``, or the address of a master."""
     ibis = require("ibis", "engines", "a log in Spark")
-    session_of = require("pyspark.sql", "engines", "a log in Spark").SparkSession
+    session_of = require("pyspark.sql", "spark", "a log in Spark").SparkSession
     session = session_of.getActiveSession()
     if session is None:
         address = "local[*]" if master in ("", "local") else f"spark://{master}"

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from waypost.logs.log import NEGATIVE, POSITIVE
 from waypost.logs.steps.events import Patterns
 from waypost.logs.steps.outcome import Others, check_others, outcome_note, seconds_of, wanted_values
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog
 from waypost.logs.stored.steps import among, told_attribute
+from waypost.model.traces import NEGATIVE, POSITIVE
 
 
 def set_outcome(
     log: StoredLog,
     *,
     positive: Patterns,
-    negative: Patterns = (),
-    attribute: str | None = None,
-    last: bool = False,
-    within: str | float | None = None,
-    others: Others | None = None,
+    negative: Patterns,
+    attribute: str | None,
+    last: bool,
+    within: str | float | None,
+    others: Others | None,
 ) -> StoredLog:
     """Say which cases ended well: by an event, by their `last` event, or by the values of an `attribute`."""
     import ibis

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from waypost.logs.log import POSITIVE
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog, letter, number_of
-from waypost.logs.variants import EXAMPLES, Clock, Decided, Kind, Variants, Waiting, packed
+from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
+from waypost.model.traces import POSITIVE
 
 SECOND = 1_000_000
 
@@ -33,7 +33,7 @@ def see(log: StoredLog) -> Variants:
     told = [examples[word, outcome] for _, word, outcome, _ in variants]
     has_outcome = "outcome" in log.rows.columns
     return Variants(
-        kinds=tuple(Kind(*each) for each in kinds),
+        kinds=tuple(EventKind(*each) for each in kinds),
         kind=kind,
         first=first,
         count=np.array([n for *_, n in variants], np.int64),
@@ -114,7 +114,7 @@ def _clock(log: StoredLog, rows: Table) -> Clock:
         after_90=gaps.waits.quantile(0.9),
     )
     waiting = {(name, good): Waiting(*map(_known, each)) for name, good, *each in log.values(spread)}
-    nothing = Waiting(*[float("nan")] * 4)
+    nothing = Waiting(None, None, None, None)
     waiting |= {(name, good): nothing for name in log.activities() for good in (True, False)} | waiting
     later = gaps.filter(gaps.previous.notnull())
     medians = later.group_by("previous", "activity").agg(gap=later.waited.quantile(0.5))
@@ -125,8 +125,8 @@ def _seconds(micros: Column) -> Column:
     return micros.cast("float64") / SECOND
 
 
-def _known(value: Any) -> float:
-    return float("nan") if value is None else float(value)
+def _known(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:

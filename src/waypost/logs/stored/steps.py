@@ -1,4 +1,7 @@
-"""The steps of a recipe as relational expressions, with the same parameters and the same notes as in memory."""
+"""The steps of a recipe as relational expressions, with the same parameters and the same notes as in memory.
+
+What a parameter is by default is said once, in memory; a recipe hands all of them on.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def keep_events(log: StoredLog, *, names: Patterns) -> StoredLog:
     return log.with_rows(kept, f"kept {counted(log.counted(kept), 'event')} called {spoken(names)}")
 
 
-def drop_events(log: StoredLog, *, names: Patterns, unless: Patterns = (), in_cases_with: Patterns = "*") -> StoredLog:
+def drop_events(log: StoredLog, *, names: Patterns, unless: Patterns, in_cases_with: Patterns) -> StoredLog:
     """Drop the events with one of these names, `unless` they have one of those; only in cases with a certain event."""
     rows = log.rows
     dropped = called(log, names) & ~called(log, unless)
@@ -81,7 +84,7 @@ def rename_events(log: StoredLog, *, names: Mapping[str, str]) -> StoredLog:
     return log.with_rows(rows, f"renamed {counted(sum(known[old] for old in changes), 'event')}")
 
 
-def keep_lifecycle(log: StoredLog, *, transitions: Patterns = "complete") -> StoredLog:
+def keep_lifecycle(log: StoredLog, *, transitions: Patterns) -> StoredLog:
     """Keep the events of these lifecycle transitions, upper and lower case alike; events without one stay."""
     kept = log.rows.filter(_transition(log, transitions, "keep_lifecycle") | (log.rows.lifecycle == ""))
     return log.with_rows(kept, f"kept {counted(log.counted(kept), 'event')} that are {spoken(transitions)}")
@@ -100,7 +103,7 @@ def _transition(log: StoredLog, wanted: Patterns, purpose: str) -> Column:
     return among(log.rows.lifecycle, fits)
 
 
-def merge_repeats(log: StoredLog, *, names: Patterns = "*") -> StoredLog:
+def merge_repeats(log: StoredLog, *, names: Patterns) -> StoredLog:
     """Make one event of several with the same name in a row; their durations are added."""
     import ibis
 
@@ -116,7 +119,7 @@ def merge_repeats(log: StoredLog, *, names: Patterns = "*") -> StoredLog:
     return log.with_rows(kept, f"merged {counted(len(log) - log.counted(kept), 'repeated event')}")
 
 
-def number_events(log: StoredLog, *, names: Patterns, first: int = 0) -> StoredLog:
+def number_events(log: StoredLog, *, names: Patterns, first: int) -> StoredLog:
     """Append to each of these events how often its case has seen it before."""
     import ibis
 
@@ -130,12 +133,7 @@ def number_events(log: StoredLog, *, names: Patterns, first: int = 0) -> StoredL
 
 
 def pair_lifecycle(
-    log: StoredLog,
-    *,
-    names: Patterns = "*",
-    start: Patterns = "start",
-    complete: Patterns = "complete",
-    longer_than: float = 0.0,
+    log: StoredLog, *, names: Patterns, start: Patterns, complete: Patterns, longer_than: float
 ) -> StoredLog:
     """Make one event, with a duration, of a start and the next completion of the same activity in the same case."""
     import ibis
@@ -166,11 +164,11 @@ def pair_lifecycle(
 def classify_durations(
     log: StoredLog,
     *,
-    names: Patterns = "*",
-    classes: Mapping[str, float] | None = None,
-    mixture: int | None = None,
-    seed: int = 42,
-    separator: str = " ",
+    names: Patterns,
+    classes: Mapping[str, float] | None,
+    mixture: int | None,
+    seed: int,
+    separator: str,
 ) -> StoredLog:
     """Append the class of its duration to the name of each event that has one; a mixture fetches the durations."""
     import pyarrow as pa
@@ -226,12 +224,7 @@ def rename_by_gap(log: StoredLog, *, names: Patterns, days: float, late: str, so
 
 
 def keep_cases(
-    log: StoredLog,
-    *,
-    having: Patterns = "*",
-    lacking: Patterns = (),
-    attribute: str | None = None,
-    values: Patterns = "*",
+    log: StoredLog, *, having: Patterns, lacking: Patterns, attribute: str | None, values: Patterns
 ) -> StoredLog:
     """Keep the cases that have one event and lack another, or an `attribute` with certain `values`."""
     cases = log.n_cases
@@ -285,7 +278,7 @@ def _micros(moment: Moment) -> int:
     return int(instant(moment).astype(np.int64))
 
 
-def keep_variants(log: StoredLog, *, at_least: int = 2) -> StoredLog:
+def keep_variants(log: StoredLog, *, at_least: int) -> StoredLog:
     """Keep the cases whose sequence of events happened at least that often."""
     words = log.engine.keep(log.words().join(log.groups, "g"))
     counts = words.group_by("word").agg(cases=words.n.sum())
@@ -295,7 +288,7 @@ def keep_variants(log: StoredLog, *, at_least: int = 2) -> StoredLog:
     return log.with_rows(kept, f"kept {n:,} of {log.n_variants:,} variants, {cases:,} of {log.n_cases:,} cases")
 
 
-def cut_cases(log: StoredLog, *, after: Patterns, missing: Literal["drop", "keep"] = "drop") -> StoredLog:
+def cut_cases(log: StoredLog, *, after: Patterns, missing: Literal["drop", "keep"]) -> StoredLog:
     """End each case with the first of these events; a case without one is dropped, or kept as it is."""
     import ibis
 
@@ -313,7 +306,7 @@ def cut_cases(log: StoredLog, *, after: Patterns, missing: Literal["drop", "keep
     )
 
 
-def attribute_as_event(log: StoredLog, *, attribute: str, first: bool = True) -> StoredLog:
+def attribute_as_event(log: StoredLog, *, attribute: str, first: bool) -> StoredLog:
     """Put an attribute of the case into it as an event, at its start or its end."""
     import ibis
     import pyarrow as pa

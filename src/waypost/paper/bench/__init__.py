@@ -9,17 +9,17 @@ scaled and called so. Every number that both computed is compared.
 
 from waypost.paper.bench.models import data_folder
 from waypost.paper.bench.plan import Plan
-from waypost.paper.bench.rows import TOLERANCE, Growth, Row, Side, Tally, growth, tally
+from waypost.paper.bench.rows import TOLERANCE, Cost, Growth, Row, Tally, growth, tally
 from waypost.paper.bench.suite import Result, names, run
 from waypost.paper.bench.synthetic import synthetic
 
 __all__ = [
     "TOLERANCE",
+    "Cost",
     "Growth",
     "Plan",
     "Result",
     "Row",
-    "Side",
     "Tally",
     "data_folder",
     "growth",

@@ -20,7 +20,7 @@ from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import Shared, find_model, share
 from waypost.paper.bench.plan import Plan
 from waypost.paper.bench.protocols import instances
-from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.rows import Cost, Row
 from waypost.paper.bench.sides import ours
 from waypost.paper.bench.synthetic import synthetic
 
@@ -102,7 +102,7 @@ def _with(row: Row, answers: storm.Answers, mine: Sequence[str], did: str) -> Ro
     pairs = [(a, b) for a, b in zip(answers.fractions, mine, strict=True) if a]
     return replace(
         row,
-        storm=Side(answers.best_round, answers.reading, answers.megabytes),
+        storm=Cost(answers.best_round, answers.reading, answers.megabytes),
         storm_did=did,
         unanswered=len(answers.unanswered),
         compared=len(pairs),

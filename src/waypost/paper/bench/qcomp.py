@@ -20,7 +20,7 @@ from waypost.paper.bench import storm
 from waypost.paper.bench.models import Shared, sampled, share
 from waypost.paper.bench.plan import Plan
 from waypost.paper.bench.protocols import instances
-from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.rows import Cost, Row
 from waypost.paper.bench.sides import ask_storm, completed, ours
 
 LARGEST = 100_000  # states, as published
@@ -69,7 +69,7 @@ def _ours(title: str, shared: Shared, answers: storm.Answers | None, plan: Plan,
         job = {"model": str(shared.path), "works": [work]}
         (row,), (bounds,) = ours(plan, job, title, [title_of_work], limit=limit)
     except TimeoutError:
-        nothing = Side(limit or PATIENCE, np.nan, np.nan)
+        nothing = Cost(limit or PATIENCE)
         row = Row(title, title_of_work, shared.n_states, shared.transitions, asked, nothing, given_up=True)
     row = replace(row, asked=asked)
     return row if answers is None else completed(row, bounds, answers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from waypost.errors import require
 from waypost.formats.writing import write_files
-from waypost.paper.bench.rows import FIT_FROM, TOLERANCE, Growth, Row, Side, Tally, tally
+from waypost.paper.bench.rows import FIT_FROM, TOLERANCE, Cost, Growth, Row, Tally, tally
 from waypost.report.plot import to_bytes
 
 COLUMNS = (
@@ -58,10 +57,10 @@ def _said(row: Row) -> str:
 def ratio(row: Row) -> str:
     """How Waypost compares, in words.
 
-    >>> from waypost.paper.bench import Side
-    >>> ratio(Row("m", "w", 3, 4, 3, Side(0.5, 0, 1), Side(800, 0, 1), storm_did="loop"))
+    >>> from waypost.paper.bench import Cost
+    >>> ratio(Row("m", "w", 3, 4, 3, Cost(0.5, 0, 1), Cost(800, 0, 1), storm_did="loop"))
     '1,600 times faster'
-    >>> ratio(Row("m", "w", 3, 4, 3, Side(0.5, 0, 1), Side(0.05, 0, 1), one_query=True))
+    >>> ratio(Row("m", "w", 3, 4, 3, Cost(0.5, 0, 1), Cost(0.05, 0, 1), one_query=True))
     '10 times one query'
     """
     if row.storm is None or row.ratio is None:
@@ -224,8 +223,8 @@ def _storm_did(row: Row) -> str:
     return row.storm_did + (f"; {row.unanswered} unanswered" if row.unanswered else "")
 
 
-def _megabytes(side: Side | None) -> str:
-    return "–" if side is None or math.isnan(side.megabytes) else f"{side.megabytes:,.0f}"
+def _megabytes(cost: Cost | None) -> str:
+    return "–" if cost is None or cost.megabytes is None else f"{cost.megabytes:,.0f}"
 
 
 def _significant(value: float) -> str:

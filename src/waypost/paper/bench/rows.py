@@ -13,12 +13,12 @@ TOLERANCE = 1e-5  # Storm's conditional probabilities come from a bisection in f
 
 
 @dataclass(frozen=True)
-class Side:
+class Cost:
     """What one tool needed for the work of a row."""
 
     seconds: float  # for the whole work
-    reading: float  # seconds to load the model, before
-    megabytes: float  # peak of the process, reading included
+    reading: float | None = None  # seconds to load the model, before; unknown where it was stopped
+    megabytes: float | None = None  # peak of the process, reading included; unknown likewise
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Row:
     states: int
     transitions: int
     asked: int  # states whose both bounds were asked for; 0 where the work is another
-    ours: Side
-    storm: Side | None = None
+    ours: Cost
+    storm: Cost | None = None
     storm_did: str = ""  # what Storm's time is the time of
     unanswered: int = 0  # Storm's queries that met the time limit; they count as the limit
     extrapolated: bool = False  # Storm's time is that of a sample, scaled
@@ -77,7 +77,7 @@ def tally(rows: Iterable[Row]) -> list[Tally]:
     """Wins and losses by benchmark; rows beside one plain query are no race.
 
     >>> def row(name, ours, storm):
-    ...     return Row(name, "w", 3, 4, 3, Side(ours, 0, 1), Side(storm, 0, 1), suite="s")
+    ...     return Row(name, "w", 3, 4, 3, Cost(ours, 0, 1), Cost(storm, 0, 1), suite="s")
     >>> tally([row("a", 1, 100), row("b", 1, 10), row("c", 2, 1)])
     [Tally(suite='s', faster=2, slower=1, median=10.0, least=0.5, where='c', refused=0, given_up=0)]
     """
@@ -112,7 +112,7 @@ def growth(rows: Iterable[Row], *, smallest: int = FIT_FROM) -> list[Growth]:
     """Exponents of all series with at least two rows of `smallest` transitions or more.
 
     >>> sizes = [(10**k, 1e-6 * 10 ** (1.5 * k)) for k in range(5, 8)]
-    >>> rows = [Row("m", "w", n, n, 1, Side(seconds, 0.1, 1.0), series="m") for n, seconds in sizes]
+    >>> rows = [Row("m", "w", n, n, 1, Cost(seconds, 0.1, 1.0), series="m") for n, seconds in sizes]
     >>> [(found.tool, round(found.exponent, 6)) for found in growth(rows)]
     [('Waypost', 1.5)]
     """

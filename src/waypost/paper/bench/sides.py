@@ -14,7 +14,7 @@ from waypost.errors import WaypostError
 from waypost.paper.bench import storm
 from waypost.paper.bench.models import Shared
 from waypost.paper.bench.plan import Plan
-from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.rows import Cost, Row
 from waypost.processes import ChildError
 
 Pairs = list[list[float]]  # both bounds of some states
@@ -37,7 +37,7 @@ def ours(
             states=answer["states"],
             transitions=answer["transitions"],
             asked=0,
-            ours=Side(found["seconds"], answer["reading"], found["megabytes"]),
+            ours=Cost(found["seconds"], answer["reading"], found["megabytes"]),
             refused=found["refused"],
         )
         for title, found in zip(titles, answer["works"], strict=True)
@@ -69,7 +69,7 @@ def completed(row: Row, bounds: Pairs, answers: storm.Answers) -> Row:
     scaled = row.asked != k
     return replace(
         row,
-        storm=Side(row.asked / k * answers.best_round, answers.reading, answers.megabytes),
+        storm=Cost(row.asked / k * answers.best_round, answers.reading, answers.megabytes),
         storm_did=_loop(row, k),
         extrapolated=scaled and row.asked > k,
         spread=_spread(answers.per_state) if scaled else None,
@@ -78,9 +78,9 @@ def completed(row: Row, bounds: Pairs, answers: storm.Answers) -> Row:
     )
 
 
-def compared(theirs: Sequence[float], mine: Sequence[float]) -> dict[str, Any]:
+def compared(theirs: Sequence[float | None], mine: Sequence[float]) -> dict[str, Any]:
     """How many numbers both have, and the greatest difference between them."""
-    differences = [abs(a - b) for a, b in zip(theirs, mine, strict=False) if not math.isnan(a)]
+    differences = [abs(a - b) for a, b in zip(theirs, mine, strict=False) if a is not None]
     return {"compared": len(differences), "difference": max(differences, default=None)}
 
 

@@ -22,9 +22,9 @@ class Answers:
     """What Storm said to a list of queries."""
 
     seconds: list[list[float]]  # per query, one number per round; the time limit where it was met
-    values: list[float]  # per query; NaN where it was not answered
-    reading: float = math.nan
-    megabytes: float = math.nan
+    values: list[float | None]  # per query; None where it was not answered
+    reading: float | None = None
+    megabytes: float | None = None  # unknown where Storm was stopped
     unanswered: set[int] = field(default_factory=set)  # queries that met the time limit
     fractions: list[str] = field(default_factory=list)  # per query, if asked for exactly; empty where there is none
 
@@ -70,7 +70,7 @@ def ask(
     Building the model has ten times as long. After `enough` seconds no further pair of queries is asked. Its engine for
     rationals is asked for `exact` answers.
     """
-    found = Answers([[] for _ in queries], [math.nan] * len(queries), fractions=[""] * len(queries))
+    found = Answers([[] for _ in queries], [None] * len(queries), fractions=[""] * len(queries))
     todo = list(range(len(queries)))
     while todo:
         done = 0
@@ -109,8 +109,8 @@ def ask(
     return found
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def next_answer(child: Child, limit: float) -> dict[str, Any]:

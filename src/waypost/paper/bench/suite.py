@@ -18,7 +18,7 @@ from waypost.paper.bench.plan import SAMPLES, Plan
 from waypost.paper.bench.protocols import LARGEST, PROPERTIES, instances
 from waypost.paper.bench.qcomp import qcomp
 from waypost.paper.bench.report import ratio
-from waypost.paper.bench.rows import Row, Side
+from waypost.paper.bench.rows import Cost, Row
 from waypost.paper.bench.sides import beside_storm, compared, ours
 from waypost.paper.bench.synthetic import Shape, synthetic
 
@@ -146,7 +146,7 @@ def _optimal(name: str, plan: Plan) -> Iterator[Row | str]:
         answers = storm.ask(shared.path, [storm.REACH], limit=plan.limit, rounds=9)
         yield replace(
             row,
-            storm=Side(answers.best_round, answers.reading, answers.megabytes),
+            storm=Cost(answers.best_round, answers.reading, answers.megabytes),
             storm_did="one Pmax=? [F target]",
             one_query=True,
             unanswered=len(answers.unanswered),
@@ -257,8 +257,8 @@ def _reading(row: Row, shape: str) -> Row:
         row.states,
         row.transitions,
         0,
-        replace(row.ours, seconds=row.ours.reading),
-        None if row.storm is None else replace(row.storm, seconds=row.storm.reading),
+        replace(row.ours, seconds=row.ours.reading or 0.0),
+        None if row.storm is None else replace(row.storm, seconds=row.storm.reading or 0.0),
         storm_did="reading the same file",
         series=f"reading, {shape} choices",
     )

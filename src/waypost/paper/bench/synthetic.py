@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from waypost.errors import ModelError
 from waypost.model import MDP
+from waypost.model.arrays import Ints
 
-Ints = NDArray[np.int64]
 Shape = Literal["few", "many"]
 
 CYCLIC = 0.4  # share of the segments

@@ -4,7 +4,7 @@ from waypost.paper.encodings.claims import RIGHT, Claim, Verdict, claim
 from waypost.paper.encodings.encoded import ENCODINGS, ORDERINGS, SCOPE, Encoded, Encoding, Form, Options, encoded
 from waypost.paper.encodings.evaluation import Attained, attained
 from waypost.paper.encodings.export import export_program
-from waypost.paper.encodings.product import Product, path_product, state_product
+from waypost.paper.encodings.product import TwoCopyProduct, path_product, state_product
 from waypost.paper.encodings.program import Draft, Program, Sense
 from waypost.paper.encodings.solution import Limits, Solution, SolverName, Status
 from waypost.paper.encodings.solving import Solver, Solvers, solver_for
@@ -22,7 +22,6 @@ __all__ = [
     "Form",
     "Limits",
     "Options",
-    "Product",
     "Program",
     "Sense",
     "Solution",
@@ -30,6 +29,7 @@ __all__ = [
     "SolverName",
     "Solvers",
     "Status",
+    "TwoCopyProduct",
     "Verdict",
     "attained",
     "claim",

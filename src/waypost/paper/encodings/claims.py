@@ -14,7 +14,7 @@ from waypost.importance.results import Number
 from waypost.model import MDP, Target
 from waypost.paper.encodings.encoded import Encoding, Options, encoded
 from waypost.paper.encodings.evaluation import Attained, attained
-from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.product import TwoCopyProduct
 from waypost.paper.encodings.program import Sense
 from waypost.paper.encodings.solution import Limits, SolverName, Status
 from waypost.paper.encodings.solving import TOO_LARGE, Solvers, solver_for
@@ -38,7 +38,7 @@ class Claim:
     preparation: float  # seconds spent on product and program
     size: tuple[int, int]  # variables and rows of the program
     message: str = ""
-    product: Product | None = None
+    product: TwoCopyProduct | None = None
     strategy: NDArray[np.float64] | None = None  # (C',) over the product's choices: the copy is the bit of memory
 
     def verdict(self, exact: Number | None, tolerance: float = RIGHT) -> Verdict:

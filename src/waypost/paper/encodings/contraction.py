@@ -16,17 +16,17 @@ from scipy.sparse import coo_array, csr_array, eye_array, hstack, vstack
 from scipy.sparse.linalg import splu
 
 from waypost.model import MDP
-from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.product import TwoCopyProduct
 
 NEGLIGIBLE = 1e-15  # a probability this small came out of rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Contraction:
+class ContractedProduct:
     """The contracted product, and where its choices are in the whole one."""
 
-    whole: Product
-    product: Product
+    whole: TwoCopyProduct
+    product: TwoCopyProduct
     choices: NDArray[np.int64]  # (C'',) position among the choices of `whole`; -1 for self-loops of ends
 
     def expanded(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -40,14 +40,14 @@ class Contraction:
         return wide
 
 
-def contracted(whole: Product) -> Contraction:
+def contracted_product(whole: TwoCopyProduct) -> ContractedProduct:
     """Pass over every state without a choice, and gather those that cannot reach the target in one.
 
     >>> from waypost.cases import loan
     >>> from waypost.paper.encodings.product import state_product
     >>> mdp = loan()
     >>> whole = state_product(mdp, mdp.where("Granted"), mdp.where("Consultation"))
-    >>> small = contracted(whole).product
+    >>> small = contracted_product(whole).product
     >>> whole.mdp.n_states, [name for name in small.mdp.states]
     (15, ['s0⊥', 'Error⊥', 'Rework⊥', 'Granted⊥', 'Consultation⊤', 'Rework⊤', 'Granted⊤', '(no hope)'])
     """
@@ -74,7 +74,9 @@ def contracted(whole: Product) -> Contraction:
     return _assembled(whole, own, remaining, csr_array(onto))
 
 
-def _assembled(whole: Product, own: NDArray[np.int64], remaining: NDArray[np.int64], onto: csr_array) -> Contraction:
+def _assembled(
+    whole: TwoCopyProduct, own: NDArray[np.int64], remaining: NDArray[np.int64], onto: csr_array
+) -> ContractedProduct:
     """Put the rows of the choices and the self-loops of the ends in the order of the states."""
     model = whole.mdp
     number = np.full(model.n_states, -1)
@@ -96,9 +98,9 @@ def _assembled(whole: Product, own: NDArray[np.int64], remaining: NDArray[np.int
         int(number[model.initial]),
         {},
     )
-    return Contraction(
+    return ContractedProduct(
         whole,
-        Product(
+        TwoCopyProduct(
             whole.base,
             small,
             np.where(choices >= 0, whole.origin[choices], -1),

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from waypost.errors import WaypostError
 from waypost.model import MDP, Target
-from waypost.paper.encodings.contraction import Contraction, contracted
+from waypost.paper.encodings.contraction import ContractedProduct, contracted_product
 from waypost.paper.encodings.flows import Flows, lp_all, lp_optimal
 from waypost.paper.encodings.linear import BIG_M, Ordering, lp_star
-from waypost.paper.encodings.product import Product, path_product, state_product
-from waypost.paper.encodings.program import HELD, Program, Reading, Sense
+from waypost.paper.encodings.product import TwoCopyProduct, path_product, state_product
+from waypost.paper.encodings.program import HELD, Program, Readout, Sense
 from waypost.paper.encodings.quadratic import EPSILON, qp, qp_star
-from waypost.paper.encodings.variables import Variables
+from waypost.paper.encodings.variables import ProgramVariables
 from waypost.solve import Reach
 
 Encoding = Literal["QP", "QP*", "LP*", "LP-all", "LP-optimal"]
@@ -59,11 +59,11 @@ class Options:
 class Encoded:
     """A program and how its solution is read: as an importance, and as a strategy of the product."""
 
-    whole: Product
-    smaller: Contraction | None  # what the program speaks about, where that is not the whole product
+    whole: TwoCopyProduct
+    smaller: ContractedProduct | None  # what the program speaks about, where that is not the whole product
     program: Program
-    variables: Variables | Flows
-    reading: Reading
+    variables: ProgramVariables | Flows
+    reading: Readout
     reach: Reach  # of what the program speaks about
 
     @property
@@ -74,7 +74,7 @@ class Encoded:
 
     def strategy(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """(C',) the probability of each choice of the whole product in a solution."""
-        if isinstance(self.variables, Variables):
+        if isinstance(self.variables, ProgramVariables):
             found = self.variables.strategy(values)
         else:
             model = self.variables.product.mdp
@@ -88,7 +88,7 @@ class Encoded:
         QP* first minimises the sum of all probabilities. Its least value is known, the sum of the greatest
         probabilities of the target, so that a row can hold it there.
         """
-        if len(self.program.objectives) == 1 or not isinstance(self.variables, Variables):
+        if len(self.program.objectives) == 1 or not isinstance(self.variables, ProgramVariables):
             return self.program
         states = set(self.variables.reached[0]) | set(self.variables.reached[1])
         least = float(sum(self.reach.max.values[x] for x in states))
@@ -114,14 +114,14 @@ def encoded(
     """
     options = options or Options()
     whole = _product(mdp, target, state, path)
-    smaller = contracted(whole) if options.form == "ours" and encoding in ("QP", "QP*") else None
+    smaller = contracted_product(whole) if options.form == "ours" and encoding in ("QP", "QP*") else None
     product = whole if smaller is None else smaller.product
     reach = Reach.of(product.mdp, product.target, exact=False)
     program, variables, reading = _program(product, encoding, sense, reach, options)
     return Encoded(whole, smaller, program, variables, reading, reach)
 
 
-def _product(mdp: MDP, target: Target, state: str | None, path: Sequence[str] | None) -> Product:
+def _product(mdp: MDP, target: Target, state: str | None, path: Sequence[str] | None) -> TwoCopyProduct:
     where = mdp.where(target)
     if (state is None) == (path is None):
         raise WaypostError("name either a state or a path")
@@ -131,8 +131,8 @@ def _product(mdp: MDP, target: Target, state: str | None, path: Sequence[str] | 
 
 
 def _program(
-    product: Product, encoding: Encoding, sense: Sense, reach: Reach, options: Options
-) -> tuple[Program, Variables | Flows, Reading]:
+    product: TwoCopyProduct, encoding: Encoding, sense: Sense, reach: Reach, options: Options
+) -> tuple[Program, ProgramVariables | Flows, Readout]:
     order = options.ordering or ORDERINGS.get(encoding, {}).get(options.form)
     if encoding == "QP":
         if order not in ("paper", "components"):

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import splu
 from waypost.graph import can_reach, reachable
 from waypost.importance.results import Number
 from waypost.model import induced_chain
-from waypost.paper.encodings.product import Product
+from waypost.paper.encodings.product import TwoCopyProduct
 from waypost.solve.rational import solve_fixpoint, to_fraction, to_rationals
 
 
@@ -41,7 +41,7 @@ class Attained:
         return self.via / self.reachability if self.reachability > 0 else None
 
 
-def attained(product: Product, probabilities: NDArray[np.float64], *, exact: bool = False) -> Attained:
+def attained(product: TwoCopyProduct, probabilities: NDArray[np.float64], *, exact: bool = False) -> Attained:
     """Evaluate choice probabilities of a product.
 
     >>> from waypost.cases import ex1
@@ -66,7 +66,7 @@ def attained(product: Product, probabilities: NDArray[np.float64], *, exact: boo
     return _exactly(product, probabilities, inner) if exact else _in_floats(product, probabilities, inner)
 
 
-def _in_floats(product: Product, probabilities: NDArray[np.float64], inner: NDArray[np.int64]) -> Attained:
+def _in_floats(product: TwoCopyProduct, probabilities: NDArray[np.float64], inner: NDArray[np.int64]) -> Attained:
     chain = induced_chain(product.mdp, probabilities)[inner]
     ends = np.column_stack([chain[:, np.flatnonzero(mask)].sum(axis=1) for mask in (product.via, product.bypass)])
     system = csr_array(eye_array(len(inner)) - chain[:, inner])
@@ -75,7 +75,7 @@ def _in_floats(product: Product, probabilities: NDArray[np.float64], inner: NDAr
     return Attained(float(np.clip(via, 0.0, 1.0)), float(np.clip(bypass, 0.0, 1.0)))
 
 
-def _exactly(product: Product, probabilities: NDArray[np.float64], inner: NDArray[np.int64]) -> Attained:
+def _exactly(product: TwoCopyProduct, probabilities: NDArray[np.float64], inner: NDArray[np.int64]) -> Attained:
     place = {x: i for i, x in enumerate(inner.tolist())}
     model = product.mdp
     data = to_rationals(product.rationals())

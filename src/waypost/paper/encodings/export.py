@@ -14,12 +14,11 @@ import numpy as np
 
 from waypost.errors import FormatError
 from waypost.formats.writing import write_text
-from waypost.paper.encodings.program import Program
+from waypost.paper.encodings.program import Program, Terms
 
 PER_LINE = 6  # terms; some readers take no more than 255 characters
-Terms = Iterable[tuple[int, float]]
 # name, terms, products, sense, right side
-Row = tuple[str, list[tuple[int, float]], list[tuple[int, int, float]], str, float]
+_Line = tuple[str, list[tuple[int, float]], list[tuple[int, int, float]], str, float]
 
 
 def export_program(program: Program, path: Path | str, *, title: str = "") -> None:
@@ -33,7 +32,7 @@ def export_program(program: Program, path: Path | str, *, title: str = "") -> No
 def to_lp(program: Program, title: str = "") -> str:
     r"""Program in the LP format.
 
-    >>> from waypost.paper.encodings.program import Draft
+    >>> from waypost.paper.encodings.program import Draft, Terms
     >>> draft = Draft()
     >>> x = draft.variable("apples", upper=2.5, integer=True)
     >>> draft.objective("max", [(x, 1.0)])
@@ -121,7 +120,7 @@ def _comments(program: Program, title: str) -> Iterator[str]:
             yield f"x{j}: " + " ".join(name.split())
 
 
-def _rows(program: Program) -> Iterator[Row]:
+def _rows(program: Program) -> Iterator[_Line]:
     """Rows with one side each: one that is bounded on both becomes two."""
     matrix = program.rows
     for i in range(matrix.shape[0]):
@@ -142,7 +141,7 @@ def _merged(products: Iterable[tuple[int, int, float]]) -> list[tuple[int, int, 
 
 def _sides(
     name: str, terms: list[tuple[int, float]], products: list[tuple[int, int, float]], low: float, high: float
-) -> Iterator[Row]:
+) -> Iterator[_Line]:
     if low == high:
         yield name, terms, products, "=", low
         return

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import can_reach, stay
+from waypost.model.arrays import Mask
 from waypost.model.strategy import one_hot
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import INFINITY, Draft, Program, Reading, Sense
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.program import INFINITY, Draft, Program, Readout, Sense
 
-Mask = NDArray[np.bool_]
 NOISE = 1e-12  # flow this much smaller than the greatest is rounding
 
 
@@ -32,7 +32,7 @@ NOISE = 1e-12  # flow this much smaller than the greatest is rounding
 class Flows:
     """Variables of a flow program: how often each choice is taken."""
 
-    product: Product
+    product: TwoCopyProduct
     taken: Mapping[int, int]  # choice -> variable
     wanted: Mask  # (S',) where flow counts
     idle: NDArray[np.int64]  # (S',) a choice that stays away from the target for ever, or -1
@@ -58,7 +58,9 @@ class Flows:
         return one_hot(product.mdp, best)
 
 
-def lp_optimal(product: Product, sense: Sense, *, optimum: float, conserving: Mask) -> tuple[Program, Flows, Reading]:
+def lp_optimal(
+    product: TwoCopyProduct, sense: Sense, *, optimum: float, conserving: Mask
+) -> tuple[Program, Flows, Readout]:
     """Greatest probability of t⊤ (for "max") or t⊥ (for "min") by `conserving` choices alone.
 
     With `optimum` the maximal probability of the target, the importance is this over that, or 1 minus the quotient.
@@ -70,10 +72,10 @@ def lp_optimal(product: Product, sense: Sense, *, optimum: float, conserving: Ma
     _balance(product, draft, taken, live, may_stop=np.ones(product.mdp.n_states, bool), scale=None)
     draft.objective("max", _into(product, taken, wanted))
     flows = Flows(product, taken, wanted, np.full(product.mdp.n_states, -1))
-    return draft.program(), flows, Reading(optimum, complement=sense == "min")
+    return draft.program(), flows, Readout(optimum, complement=sense == "min")
 
 
-def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows, Reading]:
+def lp_all(product: TwoCopyProduct, sense: Sense) -> tuple[Program, Flows, Readout]:
     """Greatest share of the flow into the target that goes to t⊤ (for "max") or to t⊥ (for "min", then 1 minus it)."""
     draft = Draft()
     live = product.reaches[0] | product.reaches[1]
@@ -86,10 +88,10 @@ def lp_all(product: Product, sense: Sense) -> tuple[Program, Flows, Reading]:
     draft.row([*into["via"], *into["bypass"]], lower=1.0, upper=1.0)
     draft.objective("max", into["via"] if sense == "max" else into["bypass"])
     flows = Flows(product, taken, product.target, idle)
-    return draft.program(), flows, Reading(complement=sense == "min")
+    return draft.program(), flows, Readout(complement=sense == "min")
 
 
-def _flows(product: Product, draft: Draft, live: Mask, enabled: Mask) -> dict[int, int]:
+def _flows(product: TwoCopyProduct, draft: Draft, live: Mask, enabled: Mask) -> dict[int, int]:
     """One variable for each enabled choice of a live state that is not a target."""
     owner = product.mdp.choice_state
     chosen = np.flatnonzero(enabled & (live & ~product.target)[owner]).tolist()
@@ -99,7 +101,7 @@ def _flows(product: Product, draft: Draft, live: Mask, enabled: Mask) -> dict[in
 
 
 def _balance(
-    product: Product, draft: Draft, taken: Mapping[int, int], live: Mask, *, may_stop: Mask, scale: int | None
+    product: TwoCopyProduct, draft: Draft, taken: Mapping[int, int], live: Mask, *, may_stop: Mask, scale: int | None
 ) -> None:
     """Out-flow equals in-flow, plus the source at the initial state: 1, or the variable `scale`."""
     terms: dict[int, list[tuple[int, float]]] = {x: [] for x in np.flatnonzero(live & ~product.target).tolist()}
@@ -119,6 +121,6 @@ def _balance(
         draft.row(row, lower=-INFINITY if may_stop[x] else source, upper=source)
 
 
-def _into(product: Product, taken: Mapping[int, int], wanted: Mask) -> list[tuple[int, float]]:
+def _into(product: TwoCopyProduct, taken: Mapping[int, int], wanted: Mask) -> list[tuple[int, float]]:
     """Flow into the wanted states."""
     return [(j, p) for choice, j in taken.items() for y, p in product.successors(choice) if wanted[y]]

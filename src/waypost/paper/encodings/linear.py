@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.paper.encodings.ordering import hold_order, hold_order_in_components
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import Draft, Program, Reading, Sense
-from waypost.paper.encodings.variables import BYPASS, VIA, Copy, Variables
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.program import Draft, Program, Readout, Sense
+from waypost.paper.encodings.variables import BYPASS, VIA, Copy, ProgramVariables
 
 BIG_M = 1e16  # the paper's
 
@@ -22,14 +22,14 @@ Ordering = Literal["paper", "components", "tight", "indicator"]
 
 
 def lp_star(
-    product: Product,
+    product: TwoCopyProduct,
     sense: Sense,
     *,
     optimum: float,
     conserving: NDArray[np.bool_],
     ordering: Ordering = "paper",
     big_m: float = BIG_M,
-) -> tuple[Program, Variables, Reading]:
+) -> tuple[Program, ProgramVariables, Readout]:
     """Probability of the target via the state, over deterministic strategies that reach it with probability `optimum`.
 
     ``ordering="paper"`` is Eq. 11 with `big_m`; ``"tight"`` orders only inside end components of `conserving` choices,
@@ -41,7 +41,7 @@ def lp_star(
     """
     draft = Draft()
     relevant = None if ordering == "paper" else product.reaches[VIA] | product.reaches[BYPASS]
-    variables = Variables.of(product, draft, integer=True, relevant=relevant)
+    variables = ProgramVariables.of(product, draft, integer=True, relevant=relevant)
     via, bypass = variables.start
     if ordering == "paper":
         draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
@@ -56,12 +56,12 @@ def lp_star(
         hold_order_in_components(variables, conserving, indicator=ordering == "indicator")
         if sense == "min":
             draft.objective("max", [(bypass, 1.0)])
-            return draft.program(), variables, Reading(optimum, complement=True)
+            return draft.program(), variables, Readout(optimum, complement=True)
     draft.objective(sense, [(via, 1.0)])
-    return draft.program(), variables, Reading(optimum)
+    return draft.program(), variables, Readout(optimum)
 
 
-def _bellman(variables: Variables, copy: Copy) -> None:
+def _bellman(variables: ProgramVariables, copy: Copy) -> None:
     """Eq. 10: what a state reaches is at most what the choice taken leads to; what is not taken may say anything."""
     choices = variables.product.choices_of(variables.unknown(copy))
     (row, column, coefficient), constant = variables.gaps(choices, [copy])

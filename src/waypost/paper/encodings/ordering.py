@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import end_components
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+from waypost.model.arrays import Mask
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.variables import BYPASS, VIA, ProgramVariables
 
-Mask = NDArray[np.bool_]
 
-
-def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
+def hold_order_quadratically(variables: ProgramVariables, *, everywhere: bool) -> None:
     """Order the states as QP does: the step is weighted by the probability of the choice.
 
     *Everywhere* is to the letter, with levels that are any numbers; else the order is kept in end components alone,
@@ -53,13 +52,13 @@ def hold_order_quadratically(variables: Variables, *, everywhere: bool) -> None:
         draft.quadratic(products, terms, lower=1.0)
 
 
-def _levels(product: Product, members: NDArray[np.int64] | None = None) -> list[str]:
+def _levels(product: TwoCopyProduct, members: NDArray[np.int64] | None = None) -> list[str]:
     """What the levels of some states, or of all, are called."""
     states = range(product.mdp.n_states) if members is None else members.tolist()
     return [f"level of {product.mdp.states[x]}" for x in states]
 
 
-def hold_order(variables: Variables, *, big_m: float) -> None:
+def hold_order(variables: ProgramVariables, *, big_m: float) -> None:
     """Order the states as LP* does, with a big M that lifts the condition from choices not taken (Eq. 11)."""
     product, draft = variables.product, variables.draft
     level = np.array(draft.variables(_levels(product), lower=-np.inf))
@@ -79,7 +78,7 @@ def hold_order(variables: Variables, *, big_m: float) -> None:
     draft.block((row, column, coefficient), lower=lower, upper=np.full(len(choices), np.inf))
 
 
-def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: bool) -> float:
+def hold_order_in_components(variables: ProgramVariables, enabled: Mask, *, indicator: bool) -> float:
     """Order the states of each end component by tight levels; returns the greatest M used."""
     product, draft = variables.product, variables.draft
     component, inner = components(product, enabled)
@@ -98,7 +97,7 @@ def hold_order_in_components(variables: Variables, enabled: Mask, *, indicator: 
 
 
 def _order_one(
-    variables: Variables, choice: int, terms: list[tuple[int, float]], depth: float, *, indicator: bool
+    variables: ProgramVariables, choice: int, terms: list[tuple[int, float]], depth: float, *, indicator: bool
 ) -> None:
     """``sum terms <= -1`` whenever the choice is taken; not taken, the left side is at most `depth`."""
     j = variables.taken.get(choice)
@@ -110,13 +109,13 @@ def _order_one(
         variables.draft.row([*terms, (j, depth + 1.0)], upper=depth)
 
 
-def components(product: Product, enabled: Mask) -> tuple[NDArray[np.int64], Mask]:
+def components(product: TwoCopyProduct, enabled: Mask) -> tuple[NDArray[np.int64], Mask]:
     """Maximal end components among the states that still can reach the target, and the choices that stay in them."""
     alive = (product.reaches[VIA] | product.reaches[BYPASS]) & ~product.target
     return end_components(product.graph, inside=alive, enabled=enabled)
 
 
-def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, enabled: Mask) -> float:
+def deepest_level(product: TwoCopyProduct, members: NDArray[np.int64], inner: Mask, enabled: Mask) -> float:
     """Return a number of steps within which the component can be left through whichever exit one likes, in the mean.
 
     From every member to every exit state by the quickest strategy inside, then once through the exit; a choice that
@@ -135,7 +134,7 @@ def deepest_level(product: Product, members: NDArray[np.int64], inner: Mask, ena
 
 
 def _quickest(
-    product: Product, members: NDArray[np.int64], choices: NDArray[np.int64], goal: int
+    product: TwoCopyProduct, members: NDArray[np.int64], choices: NDArray[np.int64], goal: int
 ) -> NDArray[np.float64]:
     """(members,) least expected number of steps to `goal` by choices inside an end component: policy iteration."""
     if len(members) == 1:

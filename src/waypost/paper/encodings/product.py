@@ -25,14 +25,14 @@ from scipy.sparse import csr_array
 from waypost.errors import PathError, StrategyError, UndefinedImportanceError
 from waypost.graph import Graph, can_reach, reachable
 from waypost.model import MDP, Strategy
+from waypost.model.arrays import Mask
 from waypost.model.strategy import one_hot
 
-Mask = NDArray[np.bool_]
-Steps = tuple[tuple[int, int, int], ...]  # state, choice, next state
+PathSteps = tuple[tuple[int, int, int], ...]  # state, choice, next state
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class TwoCopyProduct:
     """The product of an MDP with the bit "seen".
 
     >>> from waypost.cases import loan
@@ -114,13 +114,13 @@ class Product:
         return rows.indptr.tolist(), rows.indices.tolist(), rows.data.tolist()
 
 
-def state_product(mdp: MDP, target: Mask, subject: Mask) -> Product:
+def state_product(mdp: MDP, target: Mask, subject: Mask) -> TwoCopyProduct:
     """Product that remembers whether a state of `subject` was entered (the initial state counts)."""
     seen = bool(subject[mdp.initial])
     return _product(mdp, target, np.ones(mdp.n_choices, bool), subject, (), seen_at_start=seen)
 
 
-def path_product(mdp: MDP, target: Mask, path: Sequence[str]) -> Product:
+def path_product(mdp: MDP, target: Mask, path: Sequence[str]) -> TwoCopyProduct:
     """Product that remembers whether `path` was followed from the start; its actions are forced at every visit.
 
     >>> from waypost.cases import loan
@@ -137,7 +137,7 @@ def path_product(mdp: MDP, target: Mask, path: Sequence[str]) -> Product:
     return _product(mdp, target, enabled, np.zeros(mdp.n_states, bool), steps, seen_at_start=True)
 
 
-def _steps(mdp: MDP, target: Mask, path: Sequence[str]) -> Steps:
+def _steps(mdp: MDP, target: Mask, path: Sequence[str]) -> PathSteps:
     """The path as (state, choice, next state), checked: simple, from the initial state, avoiding the target."""
     if len(path) % 2 == 0:
         raise PathError("a path is written state, action, state, ..., state: an odd number of names")
@@ -155,7 +155,9 @@ def _steps(mdp: MDP, target: Mask, path: Sequence[str]) -> Steps:
     return tuple(zip(states, choices, states[1:], strict=False))
 
 
-def _product(mdp: MDP, target: Mask, enabled: Mask, subject: Mask, steps: Steps, *, seen_at_start: bool) -> Product:
+def _product(
+    mdp: MDP, target: Mask, enabled: Mask, subject: Mask, steps: PathSteps, *, seen_at_start: bool
+) -> TwoCopyProduct:
     n, walk = mdp.n_states, len(steps)
     rows = _absorbing(mdp, target, enabled)
     above = len(rows.owner)  # the choices of ⊤ are numbered after those of ⊥, those on the path after both
@@ -191,11 +193,11 @@ def _product(mdp: MDP, target: Mask, enabled: Mask, subject: Mask, steps: Steps,
     )
     via, bypass = (ends & seen)[kept], (ends & ~seen)[kept]
     interest = None if walk or not subject.any() else subject
-    return Product(mdp, model, origins[choices], entry, base_state[kept], seen[kept], via, bypass, interest)
+    return TwoCopyProduct(mdp, model, origins[choices], entry, base_state[kept], seen[kept], via, bypass, interest)
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _ChoiceArrays:
     """Choices as parallel arrays: who owns them, where they come from, and their transitions."""
 
     owner: NDArray[np.int64]  # (c,)
@@ -205,7 +207,7 @@ class _Rows:
     entry: NDArray[np.int64]  # (nnz,) transition of the base model, or -1
 
 
-def _absorbing(mdp: MDP, target: Mask, enabled: Mask) -> _Rows:
+def _absorbing(mdp: MDP, target: Mask, enabled: Mask) -> _ChoiceArrays:
     """Enabled choices once target states are absorbing (origin -1), sorted by state."""
     kept = np.flatnonzero(enabled & ~target[mdp.choice_state])
     ends = np.flatnonzero(target)
@@ -219,10 +221,10 @@ def _absorbing(mdp: MDP, target: Mask, enabled: Mask) -> _Rows:
     offset = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     entry = np.where(origin[row] >= 0, pointer[:-1][origin[row]] + offset, -1)
     column = np.where(entry >= 0, indices[entry], owner[row])
-    return _Rows(owner, origin, row, column.astype(np.int64), entry)
+    return _ChoiceArrays(owner, origin, row, column.astype(np.int64), entry)
 
 
-def _on_path(rows: _Rows, steps: Steps, n: int) -> _Rows:
+def _on_path(rows: _ChoiceArrays, steps: PathSteps, n: int) -> _ChoiceArrays:
     """Choices on the path: the next step goes on, or into ⊤ at the end; everything else deviates into ⊥."""
     found: list[tuple[int, int, int]] = []
     for k, (_, choice, following) in enumerate(steps):
@@ -232,4 +234,4 @@ def _on_path(rows: _Rows, steps: Steps, n: int) -> _Rows:
             found.append((k, onward if y == following else y, int(rows.entry[e])))
     row, column, entry = np.array(found, np.int64).reshape(-1, 3).T
     owner = 2 * n + np.arange(len(steps))
-    return _Rows(owner, np.array([choice for _, choice, _ in steps], np.int64), row, column, entry)
+    return _ChoiceArrays(owner, np.array([choice for _, choice, _ in steps], np.int64), row, column, entry)

@@ -21,7 +21,7 @@ HELD = 1e-7  # how much of an objective may be lost to a less important one
 Sense = Literal["min", "max"]
 Terms = Iterable[tuple[int, float]]  # (variable, coefficient)
 Products = Iterable[tuple[int, int, float]]  # (variable, variable, coefficient)
-Entries = tuple[ArrayLike, ArrayLike, ArrayLike]  # rows, variables, coefficients, side by side
+BlockEntries = tuple[ArrayLike, ArrayLike, ArrayLike]  # rows, variables, coefficients, side by side
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Readout:
     """How the last objective of an encoding is read as an importance: divided, and perhaps taken from 1."""
 
     divisor: float = 1.0
@@ -129,7 +129,7 @@ class Draft:
     lower: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
     integer: list[bool] = field(default_factory=list)
-    entries: list[Entries] = field(default_factory=list)  # of the rows, block by block
+    entries: list[BlockEntries] = field(default_factory=list)  # of the rows, block by block
     row_lower: list[float] = field(default_factory=list)
     row_upper: list[float] = field(default_factory=list)
     products: list[QuadraticRow] = field(default_factory=list)
@@ -167,7 +167,7 @@ class Draft:
             coefficient.append(a)
         self.block(([0] * len(column), column, coefficient), lower=[lower], upper=[upper])
 
-    def block(self, entries: Entries, *, lower: Iterable[float], upper: Iterable[float]) -> None:
+    def block(self, entries: BlockEntries, *, lower: Iterable[float], upper: Iterable[float]) -> None:
         """Add rows together, by their entries: the row, counted from 0 in this block, the variable, the coefficient.
 
         >>> draft = Draft()

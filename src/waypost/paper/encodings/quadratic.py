@@ -13,20 +13,20 @@ from typing import Literal
 import numpy as np
 
 from waypost.paper.encodings.ordering import hold_order_quadratically
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import Draft, Program, Reading, Sense
-from waypost.paper.encodings.variables import BYPASS, VIA, Variables
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.program import Draft, Program, Readout, Sense
+from waypost.paper.encodings.variables import BYPASS, VIA, ProgramVariables
 
 EPSILON = 1e-4  # the paper's
 
 
 def qp(
-    product: Product,
+    product: TwoCopyProduct,
     sense: Sense,
     *,
     epsilon: float = EPSILON,
     ordering: Literal["paper", "components"] = "paper",
-) -> tuple[Program, Variables, Reading]:
+) -> tuple[Program, ProgramVariables, Readout]:
     """Importance over all strategies that reach the target with probability `epsilon` or more (Fig. 2).
 
     With ``ordering="components"`` the order of Eq. 8 is kept in end components only. That forbids the same strategies,
@@ -34,7 +34,7 @@ def qp(
     alone, which the paper's condition makes infeasible when they run in a circle.
     """
     draft = Draft()
-    variables = Variables.of(product, draft, integer=False)
+    variables = ProgramVariables.of(product, draft, integer=False)
     _bellman(variables)
     via, bypass = variables.start
     ratio = draft.variable("importance", upper=1.0)
@@ -43,13 +43,15 @@ def qp(
     draft.quadratic([(ratio, total, 1.0)], [(via, -1.0)], lower=0.0, upper=0.0)
     hold_order_quadratically(variables, everywhere=ordering == "paper")
     draft.objective(sense, [(ratio, 1.0)])
-    return draft.program(), variables, Reading()
+    return draft.program(), variables, Readout()
 
 
-def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program, Variables, Reading]:
+def qp_star(product: TwoCopyProduct, sense: Sense, *, optimum: float) -> tuple[Program, ProgramVariables, Readout]:
     """Probability of the target via the state, over strategies that reach it with probability `optimum`."""
     draft = Draft()
-    variables = Variables.of(product, draft, integer=False, relevant=product.reaches[VIA] | product.reaches[BYPASS])
+    variables = ProgramVariables.of(
+        product, draft, integer=False, relevant=product.reaches[VIA] | product.reaches[BYPASS]
+    )
     _bellman(variables)
     via, bypass = variables.start
     draft.row([(via, 1.0), (bypass, 1.0)], lower=optimum, upper=optimum)
@@ -58,10 +60,10 @@ def qp_star(product: Product, sense: Sense, *, optimum: float) -> tuple[Program,
     draft.block(entries, lower=-constant, upper=np.full(len(constant), np.inf))
     draft.objective("min", [(j, 1.0) for copy in (VIA, BYPASS) for j in variables.reached[copy].values()])
     draft.objective(sense, [(via, 1.0)])
-    return draft.program(), variables, Reading(optimum)
+    return draft.program(), variables, Readout(optimum)
 
 
-def _bellman(variables: Variables) -> None:
+def _bellman(variables: ProgramVariables) -> None:
     """Eq. 7: what a state reaches is what its choices reach, weighted by how often they are taken."""
     for copy in (VIA, BYPASS):
         for x in variables.unknown(copy):

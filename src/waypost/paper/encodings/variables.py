@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.paper.encodings.product import Product
-from waypost.paper.encodings.program import Draft, Entries
+from waypost.paper.encodings.product import TwoCopyProduct
+from waypost.paper.encodings.program import BlockEntries, Draft
 
 Copy = int  # 0: t⊤, via; 1: t⊥, bypass
 VIA, BYPASS = 0, 1
@@ -23,16 +23,18 @@ COPIES = ("t⊤", "t⊥")
 
 
 @dataclass(frozen=True, eq=False)
-class Variables:
+class ProgramVariables:
     """Variables of a product in a draft."""
 
-    product: Product
+    product: TwoCopyProduct
     draft: Draft
-    taken: dict[int, int]  # choice -> variable; choices of states with a single one have none
-    reached: tuple[dict[int, int], dict[int, int]]  # per copy of the target: state -> variable
+    taken: Mapping[int, int]  # choice -> variable; choices of states with a single one have none
+    reached: tuple[Mapping[int, int], Mapping[int, int]]  # per copy of the target: state -> variable
 
     @classmethod
-    def of(cls, product: Product, draft: Draft, *, integer: bool, relevant: np.ndarray | None = None) -> Variables:
+    def of(
+        cls, product: TwoCopyProduct, draft: Draft, *, integer: bool, relevant: np.ndarray | None = None
+    ) -> ProgramVariables:
         """Add the variables to the draft, with ``sum_a p_sa = 1`` (Eq. 3); only `relevant` states choose."""
         taken: dict[int, int] = {}
         relevant = ~product.target if relevant is None else relevant & ~product.target
@@ -86,7 +88,7 @@ class Variables:
                 constant += p
         return constant, terms
 
-    def gaps(self, choices: NDArray[np.int64], copies: Sequence[Copy]) -> tuple[Entries, NDArray[np.float64]]:
+    def gaps(self, choices: NDArray[np.int64], copies: Sequence[Copy]) -> tuple[BlockEntries, NDArray[np.float64]]:
         """What the state of each choice reaches, minus what the choice leads to: entries of rows, and constants.
 
         Added up over the copies of the target that are named.
@@ -139,7 +141,7 @@ def _positions(known: Mapping[int, int], count: int) -> NDArray[np.int64]:
 DUST = 1e-6  # choices taken less often than this are a solver's tolerance, not a decision
 
 
-def cleaned(product: Product, probabilities: np.ndarray) -> np.ndarray:
+def cleaned(product: TwoCopyProduct, probabilities: np.ndarray) -> np.ndarray:
     """Choice probabilities without dust, summing to 1 in every state."""
     kept = np.where(probabilities < DUST, 0.0, probabilities)
     kept = np.where(kept > 1 - DUST, 1.0, kept)

@@ -10,8 +10,8 @@ from waypost.paper.encodings import RIGHT, SCOPE, Encoding, Limits, Options, Sol
 from waypost.paper.encodings.counterexamples import COUNTEREXAMPLES
 from waypost.paper.studies.figures import drawing
 from waypost.paper.studies.records import Record
-from waypost.paper.studies.studies import BOTH, variant_of
-from waypost.paper.studies.tables import Table
+from waypost.paper.studies.studies import BOTH, configuration_of
+from waypost.paper.studies.tables import StudyTable
 
 SHORTFALL = 1e-5  # a strategy that reaches the target so much less than its claim needs has not arrived
 
@@ -34,9 +34,9 @@ def cause(record: Record, optimum: float | None) -> str:
     to attain it.
     """
     # QP promises to reach the target with eps or more, the others with the optimum
-    variant = variant_of(record.variant)
-    general = variant.encoding == "QP"
-    promised = variant.options.epsilon / 2 if general else (optimum or 0.0) - SHORTFALL
+    configuration = configuration_of(record.configuration)
+    general = configuration.encoding == "QP"
+    promised = configuration.options.epsilon / 2 if general else (optimum or 0.0) - SHORTFALL
     if record.reachability is not None and record.reachability < promised:
         return "end component"  # the strategy idles in a circle and does not arrive
     if record.verdict == "missed" and general:
@@ -44,14 +44,14 @@ def cause(record: Record, optimum: float | None) -> str:
     return "tolerance"
 
 
-def accuracy(records: Sequence[Record]) -> Table:
+def accuracy(records: Sequence[Record]) -> StudyTable:
     """Per model and encoding: bounds asked, solved, right to 1e-6, wrong, by which cause, and the largest error.
 
     *Attained* counts the claims whose own strategy does what is claimed; a right claim may come with one that does not.
     """
     rows = []
-    for model, variant in dict.fromkeys((r.model, r.variant) for r in _in_order(records)):
-        part = [r for r in records if (r.model, r.variant) == (model, variant)]
+    for model, configuration in dict.fromkeys((r.model, r.configuration) for r in _in_order(records)):
+        part = [r for r in records if (r.model, r.configuration) == (model, configuration)]
         solved = [r for r in part if r.status == "optimal"]
         wrong = [r for r in solved if r.verdict in ("unattainable", "missed")]
         optimum = _optimum(records, model)
@@ -60,20 +60,20 @@ def accuracy(records: Sequence[Record]) -> Table:
             why = cause(record, optimum)
             causes[why] = causes.get(why, 0) + 1
         rows.append((
-            model, variant, str(len(part)), str(len(solved)), str(len(solved) - len(wrong)), str(len(wrong)),
+            model, configuration, str(len(part)), str(len(solved)), str(len(solved) - len(wrong)), str(len(wrong)),
             str(sum(r.verdict == "unattainable" for r in wrong)), str(sum(map(keeps_its_word, solved))),
             f"{max(map(error, solved), default=0.0):.1e}",
             ", ".join(f"{why} {count}" for why, count in sorted(causes.items())) or "–",
         ))  # fmt: skip
     header = ("Model", "Enc.", "Bounds", "Solved", "Right", "Wrong", "Unattainable", "Attained", "Largest error", "Why")
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
-def claims(records: Sequence[Record]) -> Table:
+def claims(records: Sequence[Record]) -> StudyTable:
     """List every claim: what was said, what its strategy attains, what is true."""
     rows = [
         (
-            r.model, r.state, r.sense, r.variant, r.solver, r.status, f"{r.seconds:.2f}", _number(r.claimed),
+            r.model, r.state, r.sense, r.configuration, r.solver, r.status, f"{r.seconds:.2f}", _number(r.claimed),
             _number(r.attained), _number(r.reachability), _number(r.exact), r.verdict,
         )
         for r in sorted(records, key=lambda r: (r.model, r.state, r.sense))
@@ -82,10 +82,10 @@ def claims(records: Sequence[Record]) -> Table:
         "Model", "State", "Sense", "Enc.", "Solver", "Status", "Seconds", "Claimed", "Attained",
         "reaching the target with", "Exact", "Verdict",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
-def counterexamples() -> Table:
+def counterexamples() -> StudyTable:
     """Solve the smallest models on which an encoding is wrong, now, and list what is claimed of their state ``s``."""
     rows = []
     with Solvers() as solvers:
@@ -108,7 +108,7 @@ def counterexamples() -> Table:
         "Model", "Enc.", "Sense", "Solver", "Status", "Claimed", "Attained", "reaching the target with", "Exact",
         "Verdict",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 LETTER = Options("letter")
@@ -144,25 +144,25 @@ def _number(value: Number | None) -> str:
     return "–" if value is None else f"{float(value):.9g}"
 
 
-def worst(records: Sequence[Record], count: int = 3) -> Table:
+def worst(records: Sequence[Record], count: int = 3) -> StudyTable:
     """List the claims that are furthest off, some of every model and encoding."""
     rows = []
-    for model, variant in dict.fromkeys((r.model, r.variant) for r in _in_order(records)):
-        part = [r for r in records if (r.model, r.variant) == (model, variant)]
+    for model, configuration in dict.fromkeys((r.model, r.configuration) for r in _in_order(records)):
+        part = [r for r in records if (r.model, r.configuration) == (model, configuration)]
         wrong = [r for r in part if r.verdict in ("unattainable", "missed")]
         optimum = _optimum(records, model)
         for r in sorted(wrong, key=error, reverse=True)[:count]:
             attained = "–" if r.attained is None else f"{r.attained:.9g}"
             reached = "–" if r.reachability is None else f"{r.reachability:.6g}"
             rows.append((
-                model, variant, r.state, r.sense, f"{r.claimed:.9g}", attained, reached, f"{r.exact:.9g}",
+                model, configuration, r.state, r.sense, f"{r.claimed:.9g}", attained, reached, f"{r.exact:.9g}",
                 r.verdict, cause(r, optimum), r.solver,
             ))  # fmt: skip
     header = (
         "Model", "Enc.", "State", "Sense", "Claimed", "Attained", "reaching the target with", "Exact", "Verdict", "Why",
         "Solver",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:

@@ -20,7 +20,7 @@ from waypost.paper.encodings import RIGHT, SCOPE, Encoding, Sense
 from waypost.paper.studies.models import ARTIFACT, find_model
 from waypost.paper.studies.running import EXACT_UP_TO
 from waypost.paper.studies.studies import BOTH, TARGET
-from waypost.paper.studies.tables import Table
+from waypost.paper.studies.tables import StudyTable
 
 FILES = ("results_greps_bpic.csv", "results_epidemic.csv")
 THEIRS: Mapping[str, Encoding] = {"GQP": "QP", "QP": "QP*", "LP": "LP*", "quadratic": "QP*", "linear": "LP*"}
@@ -138,7 +138,7 @@ def state_of(mdp: MDP, theirs: str) -> str:
     raise FormatError(f"the results speak of a state {theirs!r}, which the model has not")
 
 
-def summary(found: Iterable[Judged]) -> Table:
+def summary(found: Iterable[Judged]) -> StudyTable:
     """How many published bounds are right, per model, encoding and sense, and how far off the others are."""
     listed = list(found)
     rows = []
@@ -153,10 +153,10 @@ def summary(found: Iterable[Judged]) -> Table:
             "–" if worst is None or worst.verdict == "right" else worst.bound.state,
         ))  # fmt: skip
     header = ("Model", "Enc.", "Sense", "Bounds", "Solved", "Right", "Unattainable", "Missed", "Largest error", "at")
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
-def listing(found: Iterable[Judged]) -> Table:
+def listing(found: Iterable[Judged]) -> StudyTable:
     """Every published bound that is wrong: what was published, and what strategies in scope can attain."""
     wrong = [j for j in found if j.verdict in ("unattainable", "missed")]
     rows = [
@@ -167,7 +167,7 @@ def listing(found: Iterable[Judged]) -> Table:
         for j in sorted(wrong, key=lambda j: -abs(j.over))
     ]  # fmt: skip
     header = ("Model", "Enc.", "Sense", "State", "Published", "Exact lower", "Exact upper", "Error", "Verdict")
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def results_under(data: Path) -> list[Path]:

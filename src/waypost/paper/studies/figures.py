@@ -10,11 +10,11 @@ from pathlib import Path
 
 from waypost.errors import require
 from waypost.model import MDP
-from waypost.paper.studies.records import Record, Sweep
+from waypost.paper.studies.records import EngineRun, Record
 from waypost.paper.studies.studies import family
 
 
-def box_plot(records: Sequence[Record], engine: Sequence[Sweep], models: Sequence[str], path: Path) -> None:
+def box_plot(records: Sequence[Record], engine: Sequence[EngineRun], models: Sequence[str], path: Path) -> None:
     """Draw seconds per bound on the left axis (logarithmic), timeouts on the right one.
 
     A box per size of model is the solver's, a diamond the engine's mean.
@@ -28,8 +28,11 @@ def box_plot(records: Sequence[Record], engine: Sequence[Sweep], models: Sequenc
     ours = [[e.seconds / (2 * e.states) for e in engine if family(e.model) == m] for m in models]
     cut = [sum(r.status in ("timeout", "memory") for r in records if family(r.model) == m) for m in models]
     labels = [f"{m}\n({len(d)} bounds)" for m, d in zip(models, data, strict=True)]
-    left.boxplot([d or [math.nan] for d in data], tick_labels=labels, widths=0.5)
-    left.plot(places, [statistics.fmean(o or [math.nan]) for o in ours], "D", color="#2a7f62", label="exact engine")
+    solved = {place: times for place, times in zip(places, data, strict=True) if times}
+    left.boxplot(list(solved.values()), positions=list(solved), widths=0.5)
+    left.set_xticks(places, labels)
+    means = {place: statistics.fmean(times) for place, times in zip(places, ours, strict=True) if times}
+    left.plot(list(means), list(means.values()), "D", color="#2a7f62", label="exact engine")
     left.tick_params(axis="x", labelsize=7)
     left.set_yscale("log")
     left.set_ylabel("seconds per bound")

@@ -11,15 +11,12 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from waypost.errors import FormatError, WaypostError, require
 from waypost.formats import read_mdp
@@ -28,7 +25,6 @@ from waypost.formats.storm_worker import Refusal, build, parse
 from waypost.formats.writing import write_text
 from waypost.solve import reachability
 
-Mask = NDArray[np.bool_]
 ABOUT = (
     "Made by `make qcomp`. *States* are those up to the target: no more is built, as with `--prop`. *Difference* is "
     "that of our float to the published value; *exact* tells whether the answer in rationals is the published "
@@ -38,14 +34,14 @@ ABOUT = (
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class PublishedResult:
     """One published result."""
 
     folder: Path
     family: str
     file: str  # the model
     properties: str | None  # the file with the properties, if it is another
-    constants: dict[str, Any]
+    constants: Mapping[str, Any]
     states: int
     name: str  # of the property
     value: Fraction | float  # as published; True means probability 1
@@ -59,10 +55,10 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CrossCheck:
     """Our answer beside the published one and Storm's."""
 
-    benchmark: Benchmark
+    benchmark: PublishedResult
     n_states: int
     ours: float
     storm: float
@@ -83,7 +79,7 @@ class Comparison:
         return self.difference <= 1e-6 and same
 
 
-def benchmarks(folder: Path, *, largest: int, smallest: int = 0) -> Iterator[Benchmark]:
+def benchmarks(folder: Path, *, largest: int, smallest: int = 0) -> Iterator[PublishedResult]:
     """Read the published reachability results on models of `smallest` to `largest` states."""
     with (folder / "REFERENCE.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -93,7 +89,7 @@ def benchmarks(folder: Path, *, largest: int, smallest: int = 0) -> Iterator[Ben
             symbolic = row["original_language"] == "PRISM"
             plain = row["value"] in ("True", "1", "0")
             value = Fraction(1) if row["value"] == "True" else Fraction(row["exact"] or row["value"])
-            yield Benchmark(
+            yield PublishedResult(
                 folder=folder / row["family"],
                 family=row["family"],
                 file=originals[0] if symbolic else row["jani_file"],
@@ -106,7 +102,7 @@ def benchmarks(folder: Path, *, largest: int, smallest: int = 0) -> Iterator[Ben
             )
 
 
-def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
+def compare(benchmark: PublishedResult, *, exact_up_to: int = 10_000) -> CrossCheck:
     """Compute one published result with our engine and with Storm."""
     file, given = benchmark.folder / benchmark.file, benchmark.constants
     question = find_property(
@@ -124,10 +120,10 @@ def compare(benchmark: Benchmark, *, exact_up_to: int = 10_000) -> Comparison:
         started = time.perf_counter()
         exactly = reachability(precise, target=target, optimum=question.optimum, exact=True)[precise.initial]
         exact_seconds = time.perf_counter() - started
-    return Comparison(benchmark, mdp.n_states, ours, storm, seconds, storm_seconds, exactly, exact_seconds)
+    return CrossCheck(benchmark, mdp.n_states, ours, storm, seconds, storm_seconds, exactly, exact_seconds)
 
 
-def _by_storm(benchmark: Benchmark) -> tuple[float, float]:
+def _by_storm(benchmark: PublishedResult) -> tuple[float, float]:
     """Storm's answer on the whole model, and the seconds it took."""
     stormpy = require("stormpy", "storm", "reading QComp's models")
     try:
@@ -154,7 +150,7 @@ def _as_query(stormpy: Any, formula: Any) -> Any:
     return query
 
 
-def table(rows: Sequence[Comparison]) -> str:
+def table(rows: Sequence[CrossCheck]) -> str:
     """Format the comparisons as Markdown.
 
     ``exact`` says whether the answer in exact arithmetic is the published fraction.

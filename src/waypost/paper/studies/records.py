@@ -16,7 +16,7 @@ class Record:
     """One bound of one state by one encoding."""
 
     model: str
-    variant: str
+    configuration: str
     sense: str
     state: str
     limit: float  # seconds allowed
@@ -36,7 +36,7 @@ class Record:
     @property
     def key(self) -> tuple[str, str, str, str, float, float | None]:
         """What makes it a different measurement."""
-        return self.model, self.variant, self.sense, self.state, self.limit, self.tolerance
+        return self.model, self.configuration, self.sense, self.state, self.limit, self.tolerance
 
     @property
     def counted(self) -> float:
@@ -45,7 +45,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class EngineRun:
     """One sweep of the exact engine: every state asked for, both bounds."""
 
     model: str
@@ -67,10 +67,10 @@ class Truth:
     upper: float
 
 
-Row = TypeVar("Row", Record, Sweep, Truth)
+Measured = TypeVar("Measured", Record, EngineRun, Truth)
 
 
-def read_rows(kind: type[Row], path: Path) -> list[Row]:
+def read_rows(kind: type[Measured], path: Path) -> list[Measured]:
     """Rows of a file, none if there is no file; a last line that was cut off is left out."""
     if not path.exists():
         return []
@@ -82,7 +82,7 @@ def read_rows(kind: type[Row], path: Path) -> list[Row]:
         return [_row(kind, cells) for cells in reader if len(cells) == len(names)]
 
 
-def _row(kind: type[Row], cells: list[str]) -> Row:
+def _row(kind: type[Measured], cells: list[str]) -> Measured:
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
     for f, cell in zip(fields(kind), cells, strict=True):
@@ -98,11 +98,11 @@ def _row(kind: type[Row], cells: list[str]) -> Row:
     return kind(**values)
 
 
-class Journal(Generic[Row]):
+class Journal(Generic[Measured]):
     """A file that grows by a line per measurement; what it held before is kept and not measured again."""
 
-    def __init__(self, kind: type[Row], path: Path) -> None:
-        self.rows: list[Row] = read_rows(kind, path)
+    def __init__(self, kind: type[Measured], path: Path) -> None:
+        self.rows: list[Measured] = read_rows(kind, path)
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + ".part")  # without the line that may have been cut off
@@ -112,15 +112,15 @@ class Journal(Generic[Row]):
             writer.writerows(_cells(row) for row in self.rows)
         fresh.replace(path)
 
-    def add(self, row: Row) -> None:
+    def add(self, row: Measured) -> None:
         """Keep a measurement, on disk before anything else happens."""
         self.rows.append(row)
         with self._path.open("a", newline="", encoding="utf-8") as lines:
             csv.writer(lines, lineterminator="\n").writerow(_cells(row))
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[Measured]:
         return iter(self.rows)
 
 
-def _cells(row: Record | Sweep | Truth) -> list[object]:
+def _cells(row: Record | EngineRun | Truth) -> list[object]:
     return ["" if value is None else value for value in asdict(row).values()]

@@ -11,7 +11,7 @@ from waypost.paper.studies.figures import box_plot
 from waypost.paper.studies.running import Outcome
 from waypost.paper.studies.sensitivity import draw_grid, grid
 from waypost.paper.studies.studies import family
-from waypost.paper.studies.tables import Table, differences, overall, times
+from waypost.paper.studies.tables import StudyTable, differences, overall, times
 
 FIGURE = "LP* ours"  # whose times the figure shows
 
@@ -36,12 +36,12 @@ def write_reports(outcome: Outcome, directory: Path) -> list[Path]:
     if study.name == "mssd":
         for suffix in ("svg", "png"):
             path = directory / f"mssd.{suffix}"
-            box_plot([r for r in outcome.records if r.variant == FIGURE], outcome.engine, study.models, path)
+            box_plot([r for r in outcome.records if r.configuration == FIGURE], outcome.engine, study.models, path)
             written.append(path)
     return written
 
 
-def _tables(outcome: Outcome) -> dict[str, Table]:
+def _tables(outcome: Outcome) -> dict[str, StudyTable]:
     name = outcome.study.name
     if name == "accuracy":
         return {

@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from waypost.formats import read_mdp, write_mdp
 from waypost.formats.writing import write_text
 from waypost.graph.compiled import eagerly
 from waypost.importance import Bounds, state_importance
+from waypost.importance.question import OpenScope
 from waypost.importance.results import Number
 from waypost.model import MDP
 from waypost.paper.encodings import RIGHT, SCOPE, Claim, Limits, Sense, SolverName, Solvers, claim
 from waypost.paper.studies.models import Source, find_model
-from waypost.paper.studies.records import Journal, Record, Sweep, Truth
-from waypost.paper.studies.studies import TARGET, Study, Variant, states_of, variant_of, without_qp
+from waypost.paper.studies.records import EngineRun, Journal, Record, Truth
+from waypost.paper.studies.studies import TARGET, Configuration, Study, configuration_of, states_of, without_qp
 from waypost.processes.places import place, spread_out, working
 
 EXACT_UP_TO = 200  # states; larger models are judged by the engine in floats, which is certified to about 1e-12
@@ -39,7 +39,7 @@ class Settings:
     data: Path = Path()
     generated: bool = False  # whether a generated model may stand in for one that is not there
     target: str = TARGET
-    solver: SolverName | None = None  # instead of each variant's own
+    solver: SolverName | None = None  # instead of each configuration's own
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class BoundAsked:
 
     model: str
     mdp: MDP
-    variant: Variant
+    configuration: Configuration
     state: str
     sense: Sense
     exact: float
@@ -60,13 +60,12 @@ class Outcome:
 
     study: Study
     settings: Settings
-    records: list[Record]
-    engine: list[Sweep]
+    records: Sequence[Record]
+    engine: Sequence[EngineRun]
     left: int
     origins: Mapping[str, str] = field(default_factory=dict)  # where the models come from
 
 
-Scope = Literal["all", "optimal"]
 Key = tuple[str, str, str, str, float, float | None]
 StudyProgress = Callable[[int, int], None]
 
@@ -81,7 +80,7 @@ def run(
     left, deadline = 0, None
     for models in [[name] for name in study.models] if study.in_turn else [list(study.models)]:
         if deadline is not None and time.perf_counter() > deadline:
-            left += len(models) * (settings.sample or study.sample or 1) * len(study.variants) * len(study.senses)
+            left += len(models) * (settings.sample or study.sample or 1) * len(study.configurations) * len(study.senses)
             continue
         questions: list[BoundAsked] = []
         for name in models:
@@ -92,7 +91,7 @@ def run(
             deadline = time.perf_counter() + settings.budget
         limit, tolerance = settings.limits.seconds, settings.limits.tolerance
         known = {record.key for record in journals.records}
-        wanted = [(q.model, q.variant.name, q.sense, q.state, limit, tolerance) for q in questions]
+        wanted = [(q.model, q.configuration.name, q.sense, q.state, limit, tolerance) for q in questions]
         open_ones = [q for q, key in zip(questions, wanted, strict=True) if key not in known]
         left += _measured(open_ones, settings, journals.records, deadline, progress)
         asked |= set(wanted)
@@ -104,7 +103,7 @@ class Journals:
     """The files of an output directory."""
 
     def __init__(self, directory: Path) -> None:
-        self.engine = Journal(Sweep, directory / "engine.csv")
+        self.engine = Journal(EngineRun, directory / "engine.csv")
         self.truths = Journal(Truth, directory / "exact.csv")
         self.records = Journal(Record, directory / "measurements.csv")
 
@@ -124,14 +123,14 @@ def _model(name: str, settings: Settings, directory: Path) -> Source:
 
 def _asked(name: str, mdp: MDP, study: Study, settings: Settings, journals: Journals) -> list[BoundAsked]:
     states = states_of(name, mdp, settings.sample or study.sample, only=settings.states)
-    variants = [variant_of(v) for v in study.variants if not without_qp(name, v)]
-    scopes = sorted({SCOPE[v.encoding] for v in variants})
+    configurations = [configuration_of(v) for v in study.configurations if not without_qp(name, v)]
+    scopes = sorted({SCOPE[v.encoding] for v in configurations})
     found = {scope: _swept(mdp, name, scope, settings, journals.engine, journals.truths) for scope in scopes}
-    return _questions(name, mdp, variants, states, study.senses, found)
+    return _questions(name, mdp, configurations, states, study.senses, found)
 
 
 def _swept(
-    mdp: MDP, name: str, scope: Scope, settings: Settings, engine: Journal[Sweep], truths: Journal[Truth]
+    mdp: MDP, name: str, scope: OpenScope, settings: Settings, engine: Journal[EngineRun], truths: Journal[Truth]
 ) -> Mapping[str, Bounds]:
     """Measure the engine on every state the paper asked about, sample or not: it answers all of them together.
 
@@ -151,7 +150,7 @@ def _swept(
         truth = _truth(mdp, name, scope, target, states, truths)
         right = sum(_near(found[s].lower, truth[s].lower) + _near(found[s].upper, truth[s].upper) for s in states)
     for seconds in taken:
-        engine.add(Sweep(name, scope, len(states), seconds, right))
+        engine.add(EngineRun(name, scope, len(states), seconds, right))
     return truth
 
 
@@ -160,7 +159,7 @@ def _near(a: Number, b: Number) -> bool:
 
 
 def _truth(
-    mdp: MDP, name: str, scope: Scope, target: str, states: Sequence[str], truths: Journal[Truth]
+    mdp: MDP, name: str, scope: OpenScope, target: str, states: Sequence[str], truths: Journal[Truth]
 ) -> Mapping[str, Bounds]:
     """Bounds by exact arithmetic, computed once and kept."""
     size = int(mdp.transitions.nnz)
@@ -175,19 +174,19 @@ def _truth(
 def _questions(
     name: str,
     mdp: MDP,
-    variants: Iterable[Variant],
+    configurations: Iterable[Configuration],
     states: Sequence[str],
     senses: Sequence[Sense],
-    found: Mapping[Scope, Mapping[str, Bounds]],
+    found: Mapping[OpenScope, Mapping[str, Bounds]],
 ) -> list[BoundAsked]:
-    """Questions of one model, state by state, so that a run that is cut short has seen every variant."""
+    """Questions of one model, state by state, so that a run that is cut short has seen every configuration."""
     questions = []
     for state in states:
-        for variant in variants:
-            bounds = found[SCOPE[variant.encoding]][state]
+        for configuration in configurations:
+            bounds = found[SCOPE[configuration.encoding]][state]
             for sense in senses:
                 exact = float(bounds.lower if sense == "min" else bounds.upper)
-                questions.append(BoundAsked(name, mdp, variant, state, sense, exact))
+                questions.append(BoundAsked(name, mdp, configuration, state, sense, exact))
     return questions
 
 
@@ -270,30 +269,30 @@ def _spread(questions: Sequence[BoundAsked]) -> list[BoundAsked]:
 
 def measure(question: BoundAsked, settings: Settings, solvers: Solvers) -> Record:
     """Measure one bound; a free solver takes over where Gurobi is not to be had, or its licence too small."""
-    variant = replace(question.variant, solver=settings.solver or question.variant.solver)
-    if variant.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
-        variant = without_gurobi(variant)
-    found = _claim(question, variant, settings, solvers)
+    configuration = replace(question.configuration, solver=settings.solver or question.configuration.solver)
+    if configuration.solver == "gurobi" and importlib.util.find_spec("gurobipy") is None:
+        configuration = without_gurobi(configuration)
+    found = _claim(question, configuration, settings, solvers)
     judged = found.attained
     importance = None if judged is None else judged.importance
     return Record(
-        question.model, question.variant.name, question.sense, question.state,
-        float(settings.limits.seconds), settings.limits.tolerance, found.solver, variant.ordering,
+        question.model, question.configuration.name, question.sense, question.state,
+        float(settings.limits.seconds), settings.limits.tolerance, found.solver, configuration.ordering,
         found.status, found.seconds, found.preparation, found.claimed,
         None if importance is None else float(importance), None if judged is None else float(judged.reachability),
         question.exact, found.verdict(question.exact), found.message,
     )  # fmt: skip
 
 
-def without_gurobi(variant: Variant) -> Variant:
+def without_gurobi(configuration: Configuration) -> Configuration:
     """Return the same program for a free solver: M = 1e16, indicators and products need SCIP."""
-    held = variant.encoding == "LP*" and variant.ordering == "tight"
-    return replace(variant, solver="highs" if held else "scip")
+    held = configuration.encoding == "LP*" and configuration.ordering == "tight"
+    return replace(configuration, solver="highs" if held else "scip")
 
 
-def _claim(question: BoundAsked, variant: Variant, settings: Settings, solvers: Solvers) -> Claim:
+def _claim(question: BoundAsked, configuration: Configuration, settings: Settings, solvers: Solvers) -> Claim:
     return claim(
-        question.mdp, variant.encoding, target=settings.target, state=question.state, sense=question.sense,
-        solver=variant.solver, solvers=solvers, limits=settings.limits, options=variant.options,
+        question.mdp, configuration.encoding, target=settings.target, state=question.state, sense=question.sense,
+        solver=configuration.solver, solvers=solvers, limits=settings.limits, options=configuration.options,
         exact=question.mdp.n_states <= EXACT_UP_TO, stand_in=True,
     )  # fmt: skip

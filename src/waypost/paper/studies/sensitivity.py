@@ -17,7 +17,7 @@ from waypost.paper.studies.accuracy import error
 from waypost.paper.studies.records import Record
 from waypost.paper.studies.running import Outcome, Settings, StudyProgress, run
 from waypost.paper.studies.studies import EPSILONS, MS, TOLERANCES, Study
-from waypost.paper.studies.tables import Table
+from waypost.paper.studies.tables import StudyTable
 
 COLOURS = {"right": "#2a7f62", "wrong": "#b03a2e", "unsolved": "#b9b9b9"}
 
@@ -37,7 +37,7 @@ def judgement(record: Record) -> str:
     return "right" if record.verdict == "right" else "unsolved" if record.verdict == "unsolved" else "wrong"
 
 
-def grid(records: Sequence[Record]) -> Table:
+def grid(records: Sequence[Record]) -> StudyTable:
     """Bounds solved, right and wrong for every model, constant and tolerance."""
     rows = []
     for key in sorted({_place(r) for r in records}):
@@ -46,18 +46,18 @@ def grid(records: Sequence[Record]) -> Table:
         infeasible = sum(r.status == "infeasible" for r in part)
         worst = max((error(r) for r in part if judgement(r) != "unsolved"), default=0.0)
         rows.append((
-            part[0].model, part[0].variant, _tolerance(part[0]), str(len(part)), str(tally["right"]),
+            part[0].model, part[0].configuration, _tolerance(part[0]), str(len(part)), str(tally["right"]),
             str(tally["wrong"]), str(tally["unsolved"]), str(infeasible), f"{worst:.1e}",
         ))  # fmt: skip
     header = (
         "Model", "Enc.", "Tolerance", "Bounds", "Right", "Wrong", "Unsolved", "of these infeasible", "Largest error",
     )  # fmt: skip
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def _place(record: Record) -> tuple[str, bool, float, float]:
-    constant = float(record.variant.rpartition("= ")[2])
-    return record.model, record.variant.startswith("QP"), constant, -(record.tolerance or 1.0)
+    constant = float(record.configuration.rpartition("= ")[2])
+    return record.model, record.configuration.startswith("QP"), constant, -(record.tolerance or 1.0)
 
 
 def _tolerance(record: Record) -> str:
@@ -71,7 +71,11 @@ def draw_grid(records: Sequence[Record], models: Sequence[str], path: Path) -> N
     axes = figure.subplots(len(models), 2, squeeze=False, gridspec_kw={"width_ratios": [len(MS), len(EPSILONS)]})
     for row, model in zip(axes, models, strict=True):
         for axis, (name, values) in zip(row, (("LP*, M", MS), ("QP, eps", EPSILONS)), strict=True):
-            _bars(axis, [r for r in records if r.model == model and r.variant.startswith(name[:3].strip(","))], values)
+            _bars(
+                axis,
+                [r for r in records if r.model == model and r.configuration.startswith(name[:3].strip(","))],
+                values,
+            )
             axis.set_title(f"{model}: {name}", fontsize=9)
     handles, names = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=8)
@@ -89,7 +93,7 @@ def _bars(axis: Any, records: Sequence[Record], values: Sequence[float]) -> None
         for name, colour in COLOURS.items():
             heights = []
             for value in values:
-                part = [r for r in records if r.tolerance == tolerance and r.variant.endswith(f"= {value:g}")]
+                part = [r for r in records if r.tolerance == tolerance and r.configuration.endswith(f"= {value:g}")]
                 heights.append(sum(judgement(r) == name for r in part) / len(part) if part else 0.0)
             label = {"label": name} if t == 0 else {}
             axis.bar(places, heights, width * 0.92, bottom=floor, color=colour, **label)

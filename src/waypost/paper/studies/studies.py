@@ -21,7 +21,7 @@ TARGET = "positive"
 
 
 @dataclass(frozen=True)
-class Variant:
+class Configuration:
     """An encoding as one row of a table runs it."""
 
     name: str
@@ -39,21 +39,21 @@ class Variant:
 MS = (1e4, 1e6, 1e8, 1e10, 1e12, 1e14, 1e16)  # the grid of the sensitivity study; the paper has the last
 EPSILONS = (1e-2, 1e-4, 1e-6, 1e-8)  # the paper has the second
 TOLERANCES: tuple[float | None, ...] = (None, 1e-6, 1e-9)  # None: the solver's own, as in the paper
-VARIANTS: Mapping[str, Variant] = MappingProxyType({
-    variant.name: variant
-    for variant in (
-        Variant("QP letter", "QP", None, Options("letter")),
-        Variant("QP ours", "QP"),
-        Variant("QP* letter", "QP*", None, Options("letter")),
-        Variant("QP* ours", "QP*"),
-        Variant("LP* letter", "LP*", "gurobi", Options("letter")),  # M = 1e16, as published
-        Variant("LP* ours", "LP*", "highs"),
-        Variant("LP* tight, Gurobi", "LP*", "gurobi"),
-        Variant("LP* indicators", "LP*", "gurobi", Options(ordering="indicator")),
-        *(Variant(f"LP* letter, M = {m:g}", "LP*", "gurobi", Options("letter", big_m=m)) for m in MS),
-        *(Variant(f"QP letter, eps = {e:g}", "QP", None, Options("letter", epsilon=e)) for e in EPSILONS),
-        Variant("LP-all", "LP-all", "highs"),
-        Variant("LP-optimal", "LP-optimal", "highs"),
+CONFIGURATIONS: Mapping[str, Configuration] = MappingProxyType({
+    configuration.name: configuration
+    for configuration in (
+        Configuration("QP letter", "QP", None, Options("letter")),
+        Configuration("QP ours", "QP"),
+        Configuration("QP* letter", "QP*", None, Options("letter")),
+        Configuration("QP* ours", "QP*"),
+        Configuration("LP* letter", "LP*", "gurobi", Options("letter")),  # M = 1e16, as published
+        Configuration("LP* ours", "LP*", "highs"),
+        Configuration("LP* tight, Gurobi", "LP*", "gurobi"),
+        Configuration("LP* indicators", "LP*", "gurobi", Options(ordering="indicator")),
+        *(Configuration(f"LP* letter, M = {m:g}", "LP*", "gurobi", Options("letter", big_m=m)) for m in MS),
+        *(Configuration(f"QP letter, eps = {e:g}", "QP", None, Options("letter", epsilon=e)) for e in EPSILONS),
+        Configuration("LP-all", "LP-all", "highs"),
+        Configuration("LP-optimal", "LP-optimal", "highs"),
     )
 })  # fmt: skip
 
@@ -70,18 +70,18 @@ def plain_name(name: str) -> str:
     return _CONSTANT.sub("", name)
 
 
-def variant_of(name: str) -> Variant:
+def configuration_of(name: str) -> Configuration:
     """Row of that name, with the constant behind it, if any.
 
-    >>> variant_of("LP* letter, M = 5e+06").options.big_m, variant_of("QP ours, eps = 0.001").options.epsilon
-    (5000000.0, 0.001)
+    >>> configuration_of("LP* letter, M = 5e+06").options.big_m
+    5000000.0
     """
-    variant, constant = VARIANTS[plain_name(name)], _CONSTANT.search(name)
+    configuration, constant = CONFIGURATIONS[plain_name(name)], _CONSTANT.search(name)
     if constant is None:
-        return variant
-    value, options = float(constant[2]), variant.options
+        return configuration
+    value, options = float(constant[2]), configuration.options
     options = replace(options, big_m=value) if constant[1] == "M" else replace(options, epsilon=value)
-    return replace(variant, name=name, options=options)
+    return replace(configuration, name=name, options=options)
 
 
 def with_constants(name: str, *, big_m: float | None = None, epsilon: float | None = None) -> str:
@@ -90,12 +90,12 @@ def with_constants(name: str, *, big_m: float | None = None, epsilon: float | No
     >>> [with_constants(name, big_m=1e6, epsilon=1e-3) for name in ("LP* letter", "LP* ours", "QP letter")]
     ['LP* letter, M = 1e+06', 'LP* ours', 'QP letter, eps = 0.001']
     """
-    variant = VARIANTS[name]
+    configuration = CONFIGURATIONS[name]
     if name != plain_name(name):  # it has one of its own
         return name
-    if big_m is not None and (variant.encoding, variant.ordering) == ("LP*", "paper"):
+    if big_m is not None and (configuration.encoding, configuration.ordering) == ("LP*", "paper"):
         return f"{name}, M = {_shortest(big_m)}"
-    if epsilon is not None and variant.encoding == "QP":
+    if epsilon is not None and configuration.encoding == "QP":
         return f"{name}, eps = {_shortest(epsilon)}"
     return name
 
@@ -115,7 +115,7 @@ class Study:
     name: str
     title: str
     models: tuple[str, ...]
-    variants: tuple[str, ...]
+    configurations: tuple[str, ...]
     senses: tuple[Sense, ...] = BOTH
     sample: int | None = None  # states per model, where the paper did not take all
     in_turn: bool = False  # model after model, as they are large
@@ -141,7 +141,7 @@ STUDIES: Mapping[str, Study] = MappingProxyType({
         ),
         Study(
             "sensitivity", "What M, eps and the tolerance do to the answers", tuple(LEARNED),
-            tuple(name for name in VARIANTS if ", M = " in name or ", eps = " in name),
+            tuple(name for name in CONFIGURATIONS if ", M = " in name or ", eps = " in name),
         ),
         Study(
             "ordering", "LP*: what holds its order, and what that costs", ("BPIC12",),
@@ -151,9 +151,9 @@ STUDIES: Mapping[str, Study] = MappingProxyType({
 })  # fmt: skip
 
 
-def without_qp(model: str, variant: str) -> bool:
+def without_qp(model: str, configuration: str) -> bool:
     """Whether the paper left a row out: QP was not tried on the epidemics."""
-    return variant_of(variant).encoding == "QP" and re.fullmatch(r"E\d+", model) is not None
+    return configuration_of(configuration).encoding == "QP" and re.fullmatch(r"E\d+", model) is not None
 
 
 def family(model: str) -> str:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from waypost.paper.encodings import SCOPE, Encoding
-from waypost.paper.studies.records import Record, Sweep
+from waypost.paper.studies.records import EngineRun, Record
 from waypost.paper.studies.running import Outcome
-from waypost.paper.studies.studies import VARIANTS, Published, family, plain_name, published, variant_of
+from waypost.paper.studies.studies import CONFIGURATIONS, Published, configuration_of, family, plain_name, published
 
-Cells = tuple[str, ...]
+RowCells = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class StudyTable:
     """Text in rows and columns."""
 
-    header: Cells
-    rows: tuple[Cells, ...]
+    header: RowCells
+    rows: tuple[RowCells, ...]
 
     def markdown(self) -> str:
         """Table as Markdown."""
@@ -34,7 +34,7 @@ class Table:
         return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def _latex_line(cells: Cells) -> str:
+def _latex_line(cells: RowCells) -> str:
     special = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}", "–": "--"}
     return " & ".join("".join(special.get(c, c) for c in cell) for cell in cells) + r" \\"
 
@@ -56,25 +56,25 @@ MEASURED = (
 PAPER = ("paper Mean(t)", "Std(t)", "Min(t)", "Max(t)", "Opt.", "T.O.")
 
 
-def times(outcome: Outcome, *, by_sense: bool) -> Table:
+def times(outcome: Outcome, *, by_sense: bool) -> StudyTable:
     """Times and ends of every encoding on every model, the engine below them, the paper's figures beside."""
     header = ("Model", "Enc.", *(("Sense",) if by_sense else ()), "Solver", *MEASURED, "Speed-up", *PAPER)
     printed = published()
-    rows: list[Cells] = []
+    rows: list[RowCells] = []
     for model in dict.fromkeys(map(family, outcome.study.models)):
         mine = [r for r in outcome.records if family(r.model) == model]
         called = labelled(model, outcome.origins)
-        for variant in outcome.study.variants:
+        for configuration in outcome.study.configurations:
             for sense in outcome.study.senses if by_sense else ("both",):
-                part = [r for r in mine if r.variant == variant and sense in ("both", r.sense)]
+                part = [r for r in mine if r.configuration == configuration and sense in ("both", r.sense)]
                 if part:
-                    asked = (model, variant_of(variant).encoding, sense)
+                    asked = (model, configuration_of(configuration).encoding, sense)
                     paper = _paper(printed.get(asked) if called == model else None)
-                    named = (called, variant, *((sense,) if by_sense else ()))
+                    named = (called, configuration, *((sense,) if by_sense else ()))
                     speed = _speed_up(part, outcome.engine)
                     rows.append((*named, _solvers(part), *_measured(part), speed, *paper))
         rows += _engine_rows(model, called, outcome.engine, by_sense=by_sense)
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 def labelled(model: str, origins: Mapping[str, str]) -> str:
@@ -91,7 +91,7 @@ def labelled(model: str, origins: Mapping[str, str]) -> str:
     return f"{model} ({'' if all(made_up) else 'partly '}generated)"
 
 
-def _measured(part: Sequence[Record]) -> Cells:
+def _measured(part: Sequence[Record]) -> RowCells:
     seconds = [r.counted for r in part]
     ends = {
         end: sum(r.status == end for r in part) for end in ("optimal", "timeout", "memory", "infeasible", "trouble")
@@ -113,8 +113,8 @@ def _solvers(part: Iterable[Record]) -> str:
     return ", ".join(name if len(tally) == 1 else f"{name} {count}" for name, count in sorted(tally.items()))
 
 
-def _engine_rows(model: str, called: str, engine: Sequence[Sweep], *, by_sense: bool) -> list[Cells]:
-    rows: list[Cells] = []
+def _engine_rows(model: str, called: str, engine: Sequence[EngineRun], *, by_sense: bool) -> list[RowCells]:
+    rows: list[RowCells] = []
     for scope in ("all", "optimal"):
         sweeps = [e for e in engine if family(e.model) == model and e.scope == scope]
         if sweeps:
@@ -129,55 +129,57 @@ def _engine_rows(model: str, called: str, engine: Sequence[Sweep], *, by_sense: 
     return rows
 
 
-def _judged(sweep: Sweep) -> Cells:
+def _judged(sweep: EngineRun) -> RowCells:
     return ("–", "–") if sweep.right is None else (str(sweep.right), str(2 * sweep.states - sweep.right))
 
 
-def engine_mean(engine: Iterable[Sweep], model: str, encoding: Encoding) -> float | None:
+def engine_mean(engine: Iterable[EngineRun], model: str, encoding: Encoding) -> float | None:
     """Mean seconds per bound of the engine's sweeps over a model, in the scope of an encoding."""
     sweeps = [e.seconds / (2 * e.states) for e in engine if e.model == model and e.scope == SCOPE[encoding]]
     return statistics.fmean(sweeps) if sweeps else None
 
 
-def speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> float | None:
+def speed_up(part: Sequence[Record], engine: Sequence[EngineRun]) -> float | None:
     """How many times longer the solver took than the engine, in the mean over all bounds of the same run.
 
     Only the time inside the solver counts, although the engine's includes everything; a bound that was cut off counts
     with the time it had, so with timeouts this is a lower bound.
     """
-    ours = [engine_mean(engine, r.model, variant_of(r.variant).encoding) for r in part]
+    ours = [engine_mean(engine, r.model, configuration_of(r.configuration).encoding) for r in part]
     known = [o for o in ours if o is not None]
     return statistics.fmean(r.counted for r in part) / statistics.fmean(known) if part and known else None
 
 
-def _speed_up(part: Sequence[Record], engine: Sequence[Sweep]) -> str:
+def _speed_up(part: Sequence[Record], engine: Sequence[EngineRun]) -> str:
     found = speed_up(part, engine)
     more = ">" if any(r.status == "timeout" for r in part) else ""
     return "–" if found is None else f"{more}{found:,.0f}"
 
 
-def _paper(row: Published | None) -> Cells:
+def _paper(row: Published | None) -> RowCells:
     return ("–",) * len(PAPER) if row is None else (row.mean, row.std, row.min, row.max, row.optimal, row.timeout)
 
 
-def overall(outcome: Outcome) -> Table:
+def overall(outcome: Outcome) -> StudyTable:
     """Speed-up of the engine over each encoding, all models of the study together."""
-    rows: list[Cells] = []
-    for variant in outcome.study.variants:
-        part = [r for r in outcome.records if r.variant == variant]
+    rows: list[RowCells] = []
+    for configuration in outcome.study.configurations:
+        part = [r for r in outcome.records if r.configuration == configuration]
         if part:
             mean = statistics.fmean(r.counted for r in part)
             slower = statistics.fmean(r.counted + r.preparation for r in part)
-            rows.append((variant, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine)))
-    return Table(
+            rows.append(
+                (configuration, str(len(part)), _seconds(mean), _seconds(slower), _speed_up(part, outcome.engine))
+            )
+    return StudyTable(
         ("Enc.", "Bounds", "Mean(t), solver", "Mean(t), with preparation", "Speed-up of the engine"), tuple(rows)
     )
 
 
-def differences(outcome: Outcome) -> Table:
+def differences(outcome: Outcome) -> StudyTable:
     """Absolute differences between LP* and QP*, as in the paper's appendix, and of both from the exact values."""
     solved = {
-        (r.model, plain_name(r.variant), r.sense, r.state): r
+        (r.model, plain_name(r.configuration), r.sense, r.state): r
         for r in outcome.records
         if r.status == "optimal" and r.claimed is not None
     }
@@ -190,7 +192,7 @@ def differences(outcome: Outcome) -> Table:
         "LP* ours - exact": lambda k: _gap(_value(solved, k, "LP* ours"), _exact(solved, k)),
     }
     printed = published()
-    rows: list[Cells] = []
+    rows: list[RowCells] = []
     for model in outcome.study.models:
         called = labelled(model, outcome.origins)
         for sense in outcome.study.senses:
@@ -205,20 +207,20 @@ def differences(outcome: Outcome) -> Table:
                     found = (statistics.fmean(gaps), spread, min(gaps), max(gaps))
                     rows.append((called, sense, name, str(len(gaps)), *(f"{g:.2e}" for g in found), *quoted))
     header = ("Model", "Sense", "Difference", "Bounds", "Mean", "Std", "Min", "Max", "paper Mean", "Std", "Min", "Max")
-    return Table(header, tuple(rows))
+    return StudyTable(header, tuple(rows))
 
 
 Solved = dict[tuple[str, str, str, str], Record]
 
 
-def _value(solved: Solved, key: tuple[str, str, str], variant: str) -> float | None:
-    found = solved.get((key[0], variant, key[1], key[2]))
+def _value(solved: Solved, key: tuple[str, str, str], configuration: str) -> float | None:
+    found = solved.get((key[0], configuration, key[1], key[2]))
     return None if found is None else found.claimed
 
 
 def _exact(solved: Solved, key: tuple[str, str, str]) -> float | None:
-    for variant in VARIANTS:
-        found = solved.get((key[0], variant, key[1], key[2]))
+    for configuration in CONFIGURATIONS:
+        found = solved.get((key[0], configuration, key[1], key[2]))
         if found is not None:
             return found.exact
     return None

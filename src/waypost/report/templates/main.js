@@ -180,7 +180,7 @@ class Page extends Reading {
     this.legend();
     this.sliders(show);
     document.getElementById("path-mode").setAttribute("aria-pressed", String(!!this.path));
-    show("path-mode", !this.data.map || (this.view === "process" && this.data.map.courses.length > 0));
+    show("path-mode", !this.data.map || (this.view === "process" && this.data.map.journeys.length > 0));
     document.getElementById("path-mode").textContent = this.data.map ? "Try a pattern" : "Paths and patterns";
     show("arrow-text-field", this.view === "process" && this.data.map.arrows.some((a) => a[3] != null));
   }

@@ -13,14 +13,14 @@ function caseReading(page, text) {
 function countCases(map, language, node) {
   // how many good and bad cases match, and the names of some of them
   const found = { good: 0, allGood: 0, bad: 0, allBad: 0, examples: [] };
-  for (const course of map.courses) {
-    const side = map.stops[course[course.length - 1]].role === "good" ? "good" : "bad";
-    found[side === "good" ? "allGood" : "allBad"] += course[0];
-    const word = course.slice(1);
+  for (const journey of map.journeys) {
+    const side = map.stops[journey[journey.length - 1]].role === "good" ? "good" : "bad";
+    found[side === "good" ? "allGood" : "allBad"] += journey[0];
+    const word = journey.slice(1);
     word[0] = 0;
     if (!language.matches(node, word)) continue;
-    found[side] += course[0];
-    if (found.examples.length < 6) found.examples.push(course[1]);
+    found[side] += journey[0];
+    if (found.examples.length < 6) found.examples.push(journey[1]);
   }
   return found;
 }

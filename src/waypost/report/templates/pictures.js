@@ -52,8 +52,8 @@ function processPicture(page, room) {
   const boxes = map.stops.map((stop, k) => ({ key: k + STOPS, stop: k, role: stop.role, actor: page.actors.length > 1 ? page.actors.indexOf(stop.actor) : -1, ...boxOf(page.stopName(k), page.stopNote(k)) }));
   const always = [...outer, ...gates, ...page.forced];
   const part = (count, share) => {
-    let { kept, arrows: ways } = map.courses.length ? { kept: new Set([...inner.slice(0, count), ...always]) } : thinned([...inner, ...outer], arrows, { count, share, always });
-    if (!ways) ways = mainArrows(projected(map.courses, kept, 0), share).map((a) => ({ ...a, waiting: waits.get(`${a.s} ${a.t} ${a.direct === a.count ? a.count : -1}`) }));
+    let { kept, arrows: ways } = map.journeys.length ? { kept: new Set([...inner.slice(0, count), ...always]) } : thinned([...inner, ...outer], arrows, { count, share, always });
+    if (!ways) ways = mainArrows(projected(map.journeys, kept, 0), share).map((a) => ({ ...a, waiting: waits.get(`${a.s} ${a.t} ${a.direct === a.count ? a.count : -1}`) }));
     const drawn = ways.map((a) => ({
       ...a, s: a.s + STOPS, t: a.t + STOPS, width: a.hidden ? 1.4 : 1.2 + 6.5 * Math.sqrt(a.count / most), weight: a.hidden ? 1 : 1 + Math.round(20 * a.count / most), ...arrowWords(page, a),
     }));

@@ -35,20 +35,20 @@ function through(keys, arrows, kept) {
   return [...shown, ...made];
 }
 
-function projected(courses, kept, start) {
-  // what comes next among the kept stops, counted over the courses [cases, example, ...stops] of all cases: how often,
+function projected(journeys, kept, start) {
+  // what comes next among the kept stops, counted over the journeys [cases, example, ...stops] of all cases: how often,
   // and how often directly; most frequent first
   const found = new Map();
-  for (const course of courses) {
+  for (const journey of journeys) {
     let [source, direct] = [start, true];
-    for (let i = 2; i < course.length; i++) {
-      const target = course[i];
+    for (let i = 2; i < journey.length; i++) {
+      const target = journey[i];
       if (!kept.has(target)) { direct = false; continue; }
       const key = source * 1e6 + target;
       let arrow = found.get(key);
       if (!arrow) found.set(key, arrow = { s: source, t: target, count: 0, direct: 0 });
-      arrow.count += course[0];
-      if (direct) arrow.direct += course[0];
+      arrow.count += journey[0];
+      if (direct) arrow.direct += journey[0];
       [source, direct] = [target, true];
     }
   }

@@ -1,8 +1,8 @@
-"""Which entries arise when the states of a model are cut out, whatever the strategy: one pattern for all of them.
+"""Which entries arise when the states of a model are cut out, whatever the strategy: one fill for all of them.
 
-States are cut out component by component (`waypost.solve.chains`), within one in an order that keeps the pattern small
-(minimum degree). It is the pattern of every choice together, so the chain of every strategy fits into it, and so do
-chains of several strategies side by side.
+States are cut out component by component, within one in an order that keeps the fill small (minimum degree). It is the
+fill of every choice together, so the chain of every strategy fits into it, and so do chains of several strategies side
+by side.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from waypost.graph.compiled import kernel
 MOST_UPDATES = 20_000_000  # more than that, and one strategy after the other is better
 
 
-class Pattern(NamedTuple):
+class SharedFill(NamedTuple):
     """States in the order in which they are cut out, and who is next to whom then.
 
     An entry `k` of place `i` stands for the pair of ``i`` and ``later[k]``, both ways.
@@ -30,20 +30,20 @@ class Pattern(NamedTuple):
     blocks: Ints  # (K + 1,) places of component k: blocks[k] : blocks[k + 1]
     after: Ints  # (m + 1,) entries of place i: after[i] : after[i + 1]
     later: Ints  # (nnz,) places that are cut out later, sorted
-    before: Ints  # (m + 1,) and the same the other way round, as in `gth.Pattern`
+    before: Ints  # (m + 1,) and the same the other way round, as in `gth.Fill`
     earlier: Ints  # (nnz,) places that were cut out earlier, sorted
     mirror: Ints  # (nnz,) the entry of `later` that each of `earlier` is
     update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
     slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
-    inside: Mask  # (S,) states in the pattern
+    inside: Mask  # (S,) states that are cut out
     place: Ints  # (S,) place of each state, or -1
 
 
 OUTSIDE = np.iinfo(np.int64).max
 
 
-def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
-    """Pattern of the `enabled` choices of the states `inside`; None where it is too large."""
+def shared_fill(graph: Graph, *, inside: Mask, enabled: Mask) -> SharedFill | None:
+    """Fill of the `enabled` choices of the states `inside`; None where it is too large."""
     parts = strong_components(graph, enabled=enabled & inside[graph.choice_state])
     source, used = within_components(graph, parts, inside=inside, enabled=enabled)
     place, order, pointer, later = filled_in(source[used], graph.indices[used], parts.component, inside)
@@ -60,7 +60,7 @@ def pattern_of(graph: Graph, *, inside: Mask, enabled: Mask) -> Pattern | None:
     mirror = np.argsort(later, kind="stable")
     earlier = np.repeat(np.arange(m), degrees)[mirror]
     blocks = np.append(starts, m)
-    return Pattern(order, walk, blocks, pointer, later, before, earlier, mirror, update, slot, inside, place)
+    return SharedFill(order, walk, blocks, pointer, later, before, earlier, mirror, update, slot, inside, place)
 
 
 def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:

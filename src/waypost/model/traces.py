@@ -1,0 +1,45 @@
+"""What is seen of runs from outside: names, the actions between them, and how they ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
+
+POSITIVE, NEGATIVE = "positive", "negative"  # the last output of a run that reached its goal, or did not
+ENVIRONMENT = "env"  # the input of a step that nobody chooses
+
+
+def steps_of(trace: Trace) -> list[tuple[str, str]]:
+    """Steps of a trace, inputs with their outputs, without the first output.
+
+    >>> steps_of(["start of the lake", ("down", "ice"), ("down", "positive")])
+    [('down', 'ice'), ('down', 'positive')]
+    """
+    return cast("list[tuple[str, str]]", trace[1:])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """One activity among the runs that ended well and among those that did not.
+
+    A share of nothing, such as the success of the cases without a step that all cases have, is None.
+    """
+
+    name: str
+    cases: int  # that have it
+    events: int
+    good_cases: int
+    bad_cases: int
+    good_share: float  # of the good cases, how many have it
+    bad_share: float
+    success_after: float | None  # of the cases that have it, how many end well
+    success_without: float | None
+    certain: float  # the part of the separation that few cases cannot have made
+    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
+
+    @property
+    def separation(self) -> float:
+        """Good share minus bad share: above 0 for steps of the good cases."""
+        return self.good_share - self.bad_share
