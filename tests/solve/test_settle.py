@@ -160,7 +160,7 @@ def relaxed(twin, block, rewards, earned, place) -> bool:
     nothing = np.zeros(0, np.int64)
     pattern = Fill(nothing, nothing, nothing, nothing, nothing)
     known = nothing_known(np.zeros(len(place)), np.zeros(len(place)))
-    return getattr(iterate, twin)(block, pattern, rewards, earned, place, known, True, False)
+    return getattr(iterate, twin)(block, pattern, rewards, earned, place, known, True, False, True)
 
 
 @pytest.mark.parametrize("twin", ["plain", "compiled"])

@@ -15,12 +15,16 @@ from functools import cached_property
 from math import inf
 from threading import Lock
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from waypost.graph.keeping import keep_carefully
 
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
+WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 _HASTE = Lock()
 _in_haste = 0  # blocks of `eagerly` that somebody is in
@@ -133,6 +137,19 @@ def in_parts(
         except BaseException:  # Ctrl-C: do not begin what has not begun
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def both(one: Callable[[], T], other: Callable[[], U], size: int) -> tuple[T, U]:
+    """Answers to two questions about a graph of some size, neither of which needs the other; on two threads if large.
+
+    >>> both(lambda: 1, lambda: 2, size=10)
+    (1, 2)
+    """
+    if size < WORTH_HALVING or os.cpu_count() == 1:
+        return one(), other()
+    with ThreadPoolExecutor(1) as pool:
+        aside = pool.submit(other)
+        return one(), aside.result()
 
 
 @contextmanager

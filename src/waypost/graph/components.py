@@ -213,3 +213,65 @@ def send_towards(state, block, first_choice, indptr, indices, enabled, leader, c
                         found = True
                         break
         k += 1
+
+
+@kernel
+def lead_ends(block, first_choice, indptr, indices, enabled, place, leader) -> bool:  # type: ignore[no-untyped-def]
+    """Let one state of every end component within a block stand for it, its `leader`; whether any leads others.
+
+    `place` is -1 everywhere, before and after. It takes a time that depends on the block alone.
+    """
+    n = len(block)
+    place[block] = np.arange(n)
+    rows, steps = 0, 0
+    for x in block:
+        rows += first_choice[x + 1] - first_choice[x]
+        steps += indptr[first_choice[x + 1]] - indptr[first_choice[x]]
+    first = np.zeros(n + 1, np.int64)
+    start = np.zeros(rows + 1, np.int64)
+    goal = np.empty(steps, np.int64)
+    owner = np.empty(rows, np.int64)
+    rows, steps = 0, 0
+    for i in range(n):
+        for c in range(first_choice[block[i]], first_choice[block[i] + 1]):
+            inner = enabled[c]
+            for e in range(indptr[c], indptr[c + 1]):
+                inner &= place[indices[e]] >= 0
+            if inner:
+                for e in range(indptr[c], indptr[c + 1]):
+                    goal[steps] = place[indices[e]]
+                    steps += 1
+                owner[rows] = i
+                rows += 1
+                start[rows] = steps
+        first[i + 1] = rows
+    place[block] = -1
+    start, goal, owner = start[: rows + 1], goal[:steps], owner[:rows]
+    pointer, choices = _turned(n, start, goal)
+    component = np.empty(n, np.int64)
+    stay_in_ends(first, start, goal, pointer, choices, owner, np.ones(rows, np.bool_), component)
+    head = np.full(n, -1, np.int64)
+    led = False
+    for i in range(n):
+        if component[i] >= 0:
+            if head[component[i]] < 0:
+                head[component[i]] = block[i]
+            leader[block[i]] = head[component[i]]
+            led |= leader[block[i]] != block[i]
+    return led
+
+
+@kernel
+def _turned(n, start, goal):  # type: ignore[no-untyped-def]
+    """Pointer and rows: the rows that lead to each of `n` places."""
+    pointer = np.zeros(n + 1, np.int64)
+    for y in goal:
+        pointer[y + 1] += 1
+    pointer = np.cumsum(pointer)
+    at = pointer[:n].copy()
+    rows = np.empty(len(goal), np.int64)
+    for r in range(len(start) - 1):
+        for e in range(start[r], start[r + 1]):
+            rows[at[goal[e]]] = r
+            at[goal[e]] += 1
+    return pointer, rows

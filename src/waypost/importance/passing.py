@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask, can_reach, stay
+from waypost.graph.compiled import both
 from waypost.importance import facts
 from waypost.importance.question import Question
 from waypost.model import MDP, Strategy, one_hot
@@ -59,21 +60,22 @@ def bound(question: Question, states: Mask, side: Side, *, absolute: bool = Fals
 
     The graph is asked first whether it is 0 or 1; `open_` means that it was, and it is neither.
     """
-    cone = _Cone(question, question.spread(states), open_ or question.exact)
-    if absolute or question.inevitable:  # there is nothing to divide by
-        return cone.absolute_lowest() if side == "lower" else cone.absolute_highest()
-    return cone.lowest() if side == "lower" else cone.highest()
+    return _Cone(question, question.spread(states), open_ or question.exact).bound(side, absolute=absolute)
 
 
 def bounds(question: Question, states: Mask, *, absolute: bool = False) -> tuple[Any, Any]:
     """Least and greatest importance of passing some states of the model, or the same without normalisation."""
     if absolute and question.scope == "all":
-        return tuple(bound(question, states, side, absolute=True).value for side in SIDES)
+        return _Cone(question, question.spread(states), question.exact).bounds(absolute=True)
     lower, upper = _by_graph(question, question.spread(states))
-    if upper is None:
-        upper = bound(question, states, "upper").value
+    cone = _Cone(question, question.spread(states), question.exact or question.chain is None)
+    if lower is None and upper is None and question.chain is None:
+        lower, upper = cone.bounds()
+    elif upper is None:
+        upper = cone.bound("upper").value
     if lower is None:
-        lower = upper if question.chain is not None else min(bound(question, states, "lower").value, upper)
+        lower = upper if question.chain is not None else cone.bound("lower").value
+    lower = min(lower, upper)
     return (lower * question.best, upper * question.best) if absolute else (lower, upper)
 
 
@@ -121,6 +123,21 @@ class _Cone:
     question: Question
     states: Mask  # (S,) the passing states
     open: bool  # the graph need not be asked about 0 and 1
+
+    def bound(self, side: Side, *, absolute: bool = False) -> Bound:
+        """Least or greatest importance, or absolutely, over all strategies."""
+        if absolute or self.question.inevitable:  # there is nothing to divide by
+            return self.absolute_lowest() if side == "lower" else self.absolute_highest()
+        return self.lowest() if side == "lower" else self.highest()
+
+    def bounds(self, *, absolute: bool = False) -> tuple[Any, Any]:
+        """Both bounds; they share what lies between, and are found at the same time."""
+        question, _ = self.question, (self.settled, self.idle)
+        return both(
+            lambda: self.bound("lower", absolute=absolute).value,
+            lambda: self.bound("upper", absolute=absolute).value,
+            0 if question.exact else question.graph.size,
+        )
 
     @property
     def reach(self) -> Reach:

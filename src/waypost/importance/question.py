@@ -99,6 +99,8 @@ class Question:
             who = "this strategy never" if isinstance(self.scope, Strategy) else "no strategy"
             initial = self.mdp.states[self.mdp.initial]
             raise UndefinedImportanceError(f"{who} reaches {self.name} from {initial!r}, so importance is undefined")
+        if self.scope == "all":
+            self.reach.optima  # noqa: B018 - both will be needed, and are found at the same time
         if not self.exact and self.best < SMALLEST:
             raise PrecisionError(f"{self.name} is too rare for floating point; ask for exact arithmetic (--exact)")
         return self

@@ -29,7 +29,7 @@ _MUCH = 4.0  # times what a strategy asks for is the strain it is given: then li
 
 
 @kernel
-def iterate_apart(block, rewards, earned, place, known, limit) -> bool:  # type: ignore[no-untyped-def]
+def iterate_apart(block, rewards, earned, place, known, limit, judged) -> bool:  # type: ignore[no-untyped-def]
     """Policy iteration in which every strategy is arranged by itself; False if one fills in, or there is no end.
 
     What is better in the last digits only is switched to where ties hang on it, or the error would be too large else.
@@ -49,6 +49,8 @@ def iterate_apart(block, rewards, earned, place, known, limit) -> bool:  # type:
             gap = gaps(block, pattern, rewards, earned, place, factors)
             if improve(block, rewards, earned, place, gap, GAP_TIE):
                 continue
+        if not judged:
+            return True
         if finest and bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
             continue
         _judge_apart(walk, block, pattern, place, rewards, earned, known, factors, limit)

@@ -53,6 +53,12 @@ class Ratio:
         """One minus the ratio, without cancellation."""
         return self.loss / (self.gain + self.loss)
 
+    def above(self, other: Ratio, enough: Any) -> bool:
+        """Whether the odds exceed those of the other by a factor; not if it stops before anything happens."""
+        if self.gain + self.loss == 0:
+            return False
+        return bool(self.value * other.complement > other.value * self.complement * enough)
+
 
 def best_ratio(
     arena: Arena,
@@ -70,6 +76,7 @@ def best_ratio(
     """
     enough, above = (arena.one, arena.one) if arena.exact else (1 + ROUNDING, 1 + ABOVE)
     weights = arena.one, arena.zero
+    certified = arena.exact  # floats are certified in the end: what leads there need not be the best
     earned: Payoff | None = None
     best: Ratio | None = None
     if arena.rational:
@@ -87,12 +94,14 @@ def best_ratio(
             weights=weights,  # gain - value (gain + loss), without cancellation
             enabled=enabled,
             initial=earned,
+            certified=certified,
         )
         found = Ratio.at(start, earned)
-        if best is not None and found.gain + found.loss == 0:  # it stops before anything happens
-            return best
-        if best is not None and not found.value * best.complement > best.value * found.complement * enough:
-            return best
+        if best is not None and not found.above(best, enough):
+            if certified:
+                return best
+            certified = True
+            continue
         if not arena.exact and found.gain + found.loss < SMALLEST:
             return _in_digits(arena, gain, loss, start=start, terminal=terminal, may_stop=may_stop, enabled=enabled)
         best = found

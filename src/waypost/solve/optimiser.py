@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
+from waypost.graph.components import lead_ends
 from waypost.solve.apart import iterate_apart
 from waypost.solve.gth import NO_FILL, arrange, blank
 from waypost.solve.policy import GAP_TIE, HARDLY, STOP, arrows, evaluate, gaps, improve
 from waypost.solve.relaxation import PATIENCE, certified, leaves, relax, relax_strain
-from waypost.solve.strain import begin, bettered, harmless, judge, judge_single
+from waypost.solve.strain import begin, bettered, harmful, harmless, judge, judge_single
 
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
@@ -36,29 +37,86 @@ _LONGEST = 400_000_000  # and all of them: a list of these steps takes gigabytes
 
 
 @kernel
-def settle(first, pointer, members, rewards, earned, known, suspect) -> int:  # type: ignore[no-untyped-def]
+def settle(first, pointer, members, rewards, earned, known, suspect, judged, evaluated) -> int:  # type: ignore[no-untyped-def]
     """Settle every component from the `first` on, successors first; return one that did not, or how many there are.
 
-    Those whose strategy is not certainly the best are `suspect`.
+    If they are `judged`, those whose strategy is not certainly the best are `suspect`. Otherwise, where the strategy
+    given was `evaluated`, nothing is done again where neither it nor what it leads to has changed.
     """
     place = np.full(len(rewards.terminal), -1)
+    moved = np.zeros(len(rewards.terminal), np.bool_)  # who earns something else than before
+    keeping = evaluated and not judged
     for k in range(first, len(pointer) - 1):
+        x = members[pointer[k]]
+        if pointer[k + 1] - pointer[k] == 1:
+            if rewards.terminal[x] or (keeping and _has_to_stay(x, rewards, moved)):
+                continue
+            gain, loss = earned.gain[x], earned.loss[x]
+            settle_single(x, rewards, earned)
+            moved[x] = gain != earned.gain[x] or loss != earned.loss[x]
+            if judged:
+                judge_single(x, rewards, earned, known)
+                suspect[k] = harmful(x, rewards, earned, known)
+                if suspect[k]:  # it is looked after; what leads there is judged by itself
+                    known.strain[x] = 0.0
+            continue
         some = members[pointer[k] : pointer[k + 1]]
         block = some[~rewards.terminal[some]]
-        if len(block) == 0:
+        kept = keeping and _leads_as_before(block, rewards, earned, moved)
+        if kept and not improve(block, rewards, earned, place, earned.gain[:0], rewards.tie):
             continue
-        if len(block) == 1:
-            settle_single(block[0], rewards, earned)
-            judge_single(block[0], rewards, earned, known)
-        elif not _settle_several(block, rewards, earned, place, known):
+        gains, losses = earned.gain[block], earned.loss[block]
+        if not _settle_component(k, block, rewards, earned, place, known, suspect, judged):
             return k
-        suspect[k] = not harmless(block, rewards, earned, known)
-        if suspect[k]:  # it is looked after; what leads there is judged by itself
-            begin(block, rewards, earned, known)
+        moved[block] = (gains != earned.gain[block]) | (losses != earned.loss[block])
     return len(pointer) - 1
 
 
+@leaf
+def _has_to_stay(x, rewards, moved):  # type: ignore[no-untyped-def]
+    """Whether a state has one choice, and nothing that it leads to has changed."""
+    c = rewards.first_choice[x]
+    if rewards.may_stop[x] or rewards.first_choice[x + 1] - c > 1:
+        return False
+    for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+        if moved[rewards.indices[e]]:
+            return False
+    return True
+
+
 @kernel
+def _leads_as_before(block, rewards, earned, moved):  # type: ignore[no-untyped-def]
+    """Whether nothing has changed that the strategy of a component leads to."""
+    for x in block:
+        c = earned.choice[x]
+        if c >= 0:
+            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
+                if moved[rewards.indices[e]]:
+                    return False
+    return True
+
+
+@kernel
+def _settle_component(k, block, rewards, earned, place, known, suspect, judged):  # type: ignore[no-untyped-def]
+    """Settle a component; once more if it is suspect, and has end components."""
+    grouped = False
+    while len(block) > 0:  # one place where it is settled: compiled once
+        if not _settle_several(block, rewards, earned, place, known, judged):
+            return False
+        suspect[k] = judged and not harmless(block, rewards, earned, known)
+        if grouped or not suspect[k]:
+            break
+        grouped = lead_ends(
+            block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place, known.leader
+        )
+        if not grouped:
+            break
+    if suspect[k]:
+        begin(block, rewards, earned, known)
+    return True
+
+
+@leaf
 def settle_single(x, rewards, earned) -> None:  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state."""
     zero = rewards.zero
@@ -95,8 +153,13 @@ def settle_single(x, rewards, earned) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-untyped-def]
+def _settle_several(block, rewards, earned, place, known, judged):  # type: ignore[no-untyped-def]
     """Settle a component in floats; `place` is -1 everywhere, before and after."""
+    if len(block) == 1:
+        settle_single(block[0], rewards, earned)
+        if judged:
+            judge_single(block[0], rewards, earned, known)
+        return True
     place[block] = np.arange(len(block))
     source, goal = arrows(block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, place)
     short = max(_SMALL, _FILL * len(source))
@@ -105,13 +168,14 @@ def _settle_several(block, rewards, earned, place, known):  # type: ignore[no-un
     for way in range(_WAYS):  # one place where each is called, so that it is compiled once
         if way in (_TOGETHER, _TOGETHER_AT_LENGTH):
             limit = short if way == _TOGETHER else _LONGEST
-            settled = _iterate_together(block, source, goal, rewards, earned, place, known, limit)
+            settled = _iterate_together(block, source, goal, rewards, earned, place, known, limit, judged)
         elif way == _RELAXING:
-            settled = iterate(block, NO_FILL, rewards, earned, place, known, True, False)
+            settled = iterate(block, NO_FILL, rewards, earned, place, known, True, False, judged)
             if not settled and leaves(block, rewards, earned, place):
                 first = earned.choice[block]
         elif way != _APART_AT_ONCE or _fork(block, rewards, len(source)):
-            settled = iterate_apart(block, rewards, earned, place, known, short if way != _APART_AT_LENGTH else _LONG)
+            limit = _LONG if way == _APART_AT_LENGTH else short
+            settled = iterate_apart(block, rewards, earned, place, known, limit, judged)
         if settled:
             break
         earned.choice[block] = first
@@ -131,7 +195,7 @@ def _fork(block, rewards, arrows):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _iterate_together(block, source, goal, rewards, earned, place, known, limit):  # type: ignore[no-untyped-def]
+def _iterate_together(block, source, goal, rewards, earned, place, known, limit, judged):  # type: ignore[no-untyped-def]
     """Policy iteration in one order for all strategies; False if that fills in, or does not come to an end."""
     arranged, pattern = arrange(len(block), source, goal, limit)
     if arranged:
@@ -139,17 +203,17 @@ def _iterate_together(block, source, goal, rewards, earned, place, known, limit)
         place[block] = np.arange(len(block))
         first = earned.choice[block]
         for k in range(2):
-            if iterate(block, pattern, rewards, earned, place, known, False, k == 0):
+            if iterate(block, pattern, rewards, earned, place, known, False, k == 0, judged):
                 return True
             earned.choice[block] = first  # gaps may have led into a cycle that is never left: that was rounding
     return False
 
 
 @kernel
-def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) -> bool:  # type: ignore[no-untyped-def]
+def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps, judged) -> bool:  # type: ignore[no-untyped-def]
     """Policy iteration: evaluate, improve, until nothing improves; False if it does not come to an end.
 
-    The strain of the strategy itself comes with it, where it is eliminated.
+    If it is to be `judged`, its strain comes with it.
     """
     factors = blank(pattern, rewards.data)
     patience = PATIENCE + len(block) // 10
@@ -166,7 +230,8 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
             if tolerance <= _FINEST:
                 if not certified(block, rewards, earned, place, change):
                     return False
-                relax_strain(block, rewards, earned, known, PATIENCE)
+                if judged:
+                    relax_strain(block, rewards, earned, known, PATIENCE)
                 return True
             tolerance = max(_FINEST, tolerance * 1e-4)
             continue
@@ -177,7 +242,11 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps) ->
             switched = improve(block, rewards, earned, place, gap, GAP_TIE)
         else:
             switched = improve(block, rewards, earned, place, earned.gain[:0], rewards.tie)
-        if switched or bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+        if switched:
+            continue
+        if not judged:
+            return True
+        if bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
             continue  # ties are decided by what is best to all digits: others may do as well, but not be taken for it
         judge(0, len(block), block, pattern, place, rewards, earned, known, factors)
         return True

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from waypost.arguments import checked
 from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
+from waypost.graph.compiled import both
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits
@@ -117,6 +118,12 @@ class Reach:
     def avoidable(self) -> tuple[Mask, Ints]:
         """(S,) where some strategy never reaches it, vmin = 0, and the choice that stays there."""
         return prob0e(self.arena.graph, self.target, enabled=self.enabled)
+
+    @cached_property
+    def optima(self) -> tuple[Optimum, Optimum]:
+        """Both, `min` and `max`, for who needs both: they share nothing but the graph."""
+        graph, _ = self.arena.graph, (self.possible, self.avoidable, self.untouched)
+        return both(lambda: self.min, lambda: self.max, 0 if self.arena.exact else graph.size)
 
     @cached_property
     def max(self) -> Optimum:

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask, distances
 from waypost.graph.compiled import eagerly
-from waypost.graph.components import end_components, leaders
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits, to_digits
 from waypost.solve.doubt import doubtful
@@ -89,7 +88,7 @@ def best_rewards(
         with in_digits():
             _settle_in_order(arena, rewards, earned)
     else:
-        _settle_in_floats(arena, rewards, earned, certified=certified)
+        _settle_in_floats(arena, rewards, earned, certified=certified, evaluated=initial is not None)
     return earned
 
 
@@ -206,7 +205,7 @@ def _iterate(block: Ints, rewards: Rewards, earned: Payoff, place: Ints) -> bool
     return True
 
 
-def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certified: bool) -> None:
+def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certified: bool, evaluated: bool) -> None:
     """Settle every component in floats, and those in doubt again."""
     parts, start = arena.components, earned.choice.copy()
     worth = np.where(rewards.terminal, _worth(rewards, earned), 0.0)
@@ -215,24 +214,18 @@ def _settle_in_floats(arena: Arena, rewards: Rewards, earned: Payoff, *, certifi
     run = settle.sized(arena.work)
     low = 0
     again: set[int] = set()
-    grouped = False  # end components of what is in doubt
     while True:
-        low = run(low, parts.pointer, parts.members, rewards, earned, known, suspect)
+        low = run(low, parts.pointer, parts.members, rewards, earned, known, suspect, certified, evaluated)
         if low < len(parts):
             again.add(low)
             block = parts.members[parts.pointer[low] : parts.pointer[low + 1]]
             _settle_in_digits(block, rewards, earned, start)
             known.worth[block] = _worth(rewards, earned)[block]
+            evaluated = False  # nor is what leads there
             low += 1
             continue
-        if not certified or not suspect.any():
+        if not suspect.any():
             return
-        if not grouped:
-            grouped = True
-            inside = suspect[parts.component] & ~rewards.terminal
-            known.leader[:] = leaders(end_components(arena.graph, inside=inside, enabled=rewards.enabled)[0])
-            low = int(np.argmax(suspect))
-            continue
         suspects = doubtful(arena, rewards, earned, suspect)
         k = next((int(k) for k in suspects if k not in again), None)
         if k is None:

@@ -174,14 +174,17 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
     return switched
 
 
-@kernel
+@leaf
 def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
     """Worth and strain of a component that is one state."""
-    begin(np.array([x]), rewards, earned, known)
-    if earned.choice[x] >= -1:
-        known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
-        _, asked, spare = _asks_most(x, rewards, known)
-        known.strain[x] = asked + spare if asked > 0.0 else 0.0
+    if earned.choice[x] < -1:
+        return
+    known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
+    known.fix[x] = 0.0
+    known.moved[x] = 0.0
+    known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
+    _, asked, spare = _asks_most(x, rewards, known)
+    known.strain[x] = asked + spare if asked > 0.0 else 0.0
 
 
 @kernel
@@ -391,10 +394,17 @@ def hopeless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-
 
 @kernel
 def harmless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
-    """Whether no state may be worth more than was found by more than a small share of what is at stake."""
+    """Whether no state is `harmful`."""
     for x in block:
-        up = rewards.gain_weight * earned.gain[x]
-        down = rewards.loss_weight * earned.loss[x]
-        if known.worth[x] - (up - down) + known.fix[x] + EPS * known.strain[x] > HARMLESS * (up + down):
+        if harmful(x, rewards, earned, known):
             return False
     return True
+
+
+@leaf
+def harmful(x, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
+    """Whether a state may be worth more than was found by more than a small share of what is at stake."""
+    up = rewards.gain_weight * earned.gain[x]
+    down = rewards.loss_weight * earned.loss[x]
+    more = known.worth[x] - (up - down) + known.fix[x] + EPS * known.strain[x]
+    return not more <= HARMLESS * (up + down)
