@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
 
+from waypost.graph.compiled import kernel
 from waypost.model import MDP
 from waypost.model.arrays import Ints, Mask
 
@@ -55,12 +55,26 @@ class Graph:
     @cached_property
     def backward(self) -> tuple[Ints, Ints]:
         """Pointer ``(S + 1,)`` and choices ``(nnz,)``: the choices that may lead to each state."""
-        ones = np.ones(len(self.indices), np.int8)
-        forward = csr_array((ones, self.indices, self.indptr), shape=(self.n_choices, self.n_states))
-        transposed = csc_array(forward)
-        return transposed.indptr.astype(np.int64), transposed.indices.astype(np.int64)
+        found: tuple[Ints, Ints] = turned.sized(2 * self.size)(self.n_states, self.indptr, self.indices)
+        return found
 
     @cached_property
     def everything(self) -> Mask:
         """(C,) mask that enables every choice."""
         return np.ones(self.n_choices, bool)
+
+
+@kernel
+def turned(n, start, goal) -> tuple[Ints, Ints]:  # type: ignore[no-untyped-def]
+    """Pointer ``(n + 1,)`` and rows: those that lead to each of `n` places, in their order."""
+    pointer = np.zeros(n + 1, np.int64)
+    for y in goal:
+        pointer[y + 1] += 1
+    pointer = np.cumsum(pointer)
+    at = pointer[:n].copy()
+    rows = np.empty(len(goal), np.int64)
+    for r in range(len(start) - 1):
+        for e in range(start[r], start[r + 1]):
+            rows[at[goal[e]]] = r
+            at[goal[e]] += 1
+    return pointer, rows

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf
 from threading import Lock
 from types import FunctionType
@@ -109,6 +109,12 @@ class Kernel:
         return self.compiled
 
 
+@cache
+def cores() -> int:
+    """Number of processors: asked for once, as the answer takes longer than a small model."""
+    return os.cpu_count() or 1
+
+
 def in_parts(
     loop: Kernel,
     settle: Callable[[Callable[..., Any], slice], None],
@@ -122,16 +128,15 @@ def in_parts(
     Where one answer helps to find the next, give the `size` of a part: it must not depend on who runs it.
     """
     run = loop.sized(work)
-    cores = os.cpu_count() or 1
-    alone = run is loop.plain or cores == 1 or work < WORTH_SHARING or length < cores
+    alone = run is loop.plain or work < WORTH_SHARING or length < cores() or cores() == 1
     if size is None:
-        size = max(1, length if alone else -(-length // (2 * cores)))
+        size = max(1, length if alone else -(-length // (2 * cores())))
     parts = [slice(low, low + size) for low in range(0, length, size)]
     if alone:
         for part in parts:
             settle(run, part)
         return
-    with ThreadPoolExecutor(cores) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         try:
             list(pool.map(lambda part: settle(run, part), parts))
         except BaseException:  # Ctrl-C: do not begin what has not begun
@@ -145,7 +150,7 @@ def both(one: Callable[[], T], other: Callable[[], U], size: int) -> tuple[T, U]
     >>> both(lambda: 1, lambda: 2, size=10)
     (1, 2)
     """
-    if size < WORTH_HALVING or os.cpu_count() == 1:
+    if size < WORTH_HALVING or cores() == 1:
         return one(), other()
     with ThreadPoolExecutor(1) as pool:
         aside = pool.submit(other)

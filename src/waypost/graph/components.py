@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from waypost.graph.arrows import Graph
+from waypost.graph.arrows import Graph, turned
 from waypost.graph.attractor import options_of
 from waypost.graph.compiled import kernel
 from waypost.model.arrays import Ints, Mask
@@ -247,7 +247,7 @@ def lead_ends(block, first_choice, indptr, indices, enabled, place, leader) -> b
         first[i + 1] = rows
     place[block] = -1
     start, goal, owner = start[: rows + 1], goal[:steps], owner[:rows]
-    pointer, choices = _turned(n, start, goal)
+    pointer, choices = turned(n, start, goal)
     component = np.empty(n, np.int64)
     stay_in_ends(first, start, goal, pointer, choices, owner, np.ones(rows, np.bool_), component)
     head = np.full(n, -1, np.int64)
@@ -259,19 +259,3 @@ def lead_ends(block, first_choice, indptr, indices, enabled, place, leader) -> b
             leader[block[i]] = head[component[i]]
             led |= leader[block[i]] != block[i]
     return led
-
-
-@kernel
-def _turned(n, start, goal):  # type: ignore[no-untyped-def]
-    """Pointer and rows: the rows that lead to each of `n` places."""
-    pointer = np.zeros(n + 1, np.int64)
-    for y in goal:
-        pointer[y + 1] += 1
-    pointer = np.cumsum(pointer)
-    at = pointer[:n].copy()
-    rows = np.empty(len(goal), np.int64)
-    for r in range(len(start) - 1):
-        for e in range(start[r], start[r + 1]):
-            rows[at[goal[e]]] = r
-            at[goal[e]] += 1
-    return pointer, rows

@@ -1,9 +1,8 @@
 """The same question about a smaller model, in which nothing is asked twice.
 
-A *corridor* is a state with one choice that certainly leads to one other state, which is entered from nowhere else:
-whoever is in the one is in the other next, and was in the first before. Both are passed by the same runs, so they have
-the same importance, whatever the scope, and are one place. All that is hopeless or never entered is one place, too.
-Probabilities are moved, never added, so no digit changes.
+The two ends of a corridor (`waypost.graph.corridors`) are passed by the same runs, so they have the same importance,
+whatever the scope, and are one place. All that is hopeless or never entered is one place, too. Probabilities are moved,
+never added, so no digit changes.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from waypost.graph import Graph, Ints, Mask, reachable
+from waypost.graph import Graph, Ints, Mask
 from waypost.importance.question import Question
 from waypost.model import MDP
 
@@ -34,10 +33,8 @@ def contracted(question: Question) -> Contraction | None:
     >>> contracted(Question.of(mdp, target="c", scope="all")).place.tolist()
     [0, 0, 1, 2]
     """
-    graph, target = question.graph, question.reach.target
-    start = np.arange(graph.n_states) == question.start
-    alive = question.reach.possible & reachable(graph, start, enabled=~target[graph.choice_state])
-    head, tail = _corridors(graph, start | target, alive)
+    graph, (head, tail) = question.graph, question.corridors
+    alive = question.reach.possible & question.entered
     heads = np.flatnonzero(alive & (head == np.arange(graph.n_states)))
     sinks = _hopeless_successors(graph, alive)
     n, most = len(heads), int(sinks.max(initial=0)) + 1
@@ -47,33 +44,6 @@ def contracted(question: Question) -> Contraction | None:
     place[heads] = np.arange(n)
     place[alive] = place[head[alive]]
     return Contraction(_smaller(question, tail[heads], place, sinks, most), place)
-
-
-def _corridors(graph: Graph, apart: Mask, alive: Mask) -> tuple[Ints, Ints]:
-    """(S,) the first state of each state's corridors, and of a first one the last.
-
-    Those `apart` are neither entered nor left by one; a start in no corridor means that none closes a circle.
-    """
-    n = graph.n_states
-    sizes = np.diff(graph.indptr)
-    source, goal = np.repeat(graph.choice_state, sizes), graph.indices
-    first = graph.first_choice[:-1]
-    leads = graph.indices[graph.indptr[first]]  # (S,) where a single choice with a single successor leads to
-    single = alive & (np.diff(graph.first_choice) == 1) & (sizes[first] == 1) & (leads != np.arange(n))
-    inner = alive[source]
-    lowest, highest = np.full(n, n), np.full(n, -1)  # of the states that each is entered from
-    np.minimum.at(lowest, goal[inner], source[inner])
-    np.maximum.at(highest, goal[inner], source[inner])
-    once = (lowest == highest) & alive & ~apart
-    single &= once[leads] & alive[leads]
-    head = np.arange(n)
-    head[leads[single]] = np.flatnonzero(single)
-    while (head[head] != head).any():  # twice as far with every step
-        head = head[head]
-    tail = np.arange(n)
-    last = ~single
-    tail[head[last]] = np.flatnonzero(last)
-    return head, tail
 
 
 def _hopeless_successors(graph: Graph, alive: Mask) -> Ints:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceError
-from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.graph import Graph, Ints, Mask, corridors, dominators, reachable
 from waypost.graph.quotient import quotient
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
@@ -233,6 +233,13 @@ class Question:
         """Whether every strategy, of all, reaches the target with certainty: then absolute importance is importance."""
         return self.scope == "all" and bool(self.reach.min.values[self.start] == 1)
 
+    @property
+    def chooses(self) -> bool:
+        """Whether any strategy in scope has a choice before the target is reached, or out of reach."""
+        graph = self.graph
+        free = self.enabled & (self.ever & ~self.reach.target)[graph.choice_state]
+        return bool(np.bincount(graph.choice_state[free]).max(initial=0) > 1)
+
     @cached_property
     def ever(self) -> Mask:
         """(S,) greatest importance above 0: visited, and the target may follow."""
@@ -256,6 +263,13 @@ class Question:
         behind = np.zeros(merged.n_states, bool)
         behind[merged.indices[np.repeat(several[merged.choice_state], np.diff(merged.indptr))]] = True
         return np.asarray(reachable(merged, behind)[place] | wandering)
+
+    @cached_property
+    def corridors(self) -> tuple[Ints, Ints]:
+        """(S,) the first and the last of the states that the same runs pass as each state, whatever the scope."""
+        graph, target = self.graph, self.reach.target
+        alive = self.reach.possible & self._from_start(~target[graph.choice_state])
+        return corridors(graph, target | (np.arange(graph.n_states) == self.start), alive)
 
     @cached_property
     def contracted(self) -> Contraction | None:

@@ -8,7 +8,6 @@ depends on the model alone.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
+from waypost.graph.compiled import cores
 from waypost.importance import facts
 from waypost.importance.contraction import Contraction
 from waypost.importance.passing import Side, bound, strictly_between
@@ -59,7 +59,7 @@ def bounds_of_states(
     """
     if workers is None and not place().here:
         return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
-    run = _Sweep(question, workers or os.cpu_count() or 1, progress or (lambda _settled: None), refused)
+    run = _Sweep(question, workers or cores(), progress or (lambda _settled: None), refused)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
     if absolute:
@@ -70,8 +70,10 @@ def bounds_of_states(
     lower[sure] = upper[sure] = 1.0
     unsure = live & ~sure
     run.tell(2 * int((~unsure).sum()))
+    if not unsure.any():
+        return lower, upper
     upper[unsure] = run.highest(asked[unsure])
-    if question.reduced is not None and not len(question.reduced.kept):  # no choice: both bounds are one number
+    if not question.chooses:  # both bounds are one number
         lower[unsure] = upper[unsure]
         run.tell(int(unsure.sum()))
         return lower, upper
@@ -254,9 +256,10 @@ class _Sweep:
         least = kind in (LOWEST, LEAST_VIA) and not self.question.optimal
         weight = reach.min.values if least else reach.max.values
         stopping = not self.question.optimal
-        met, certain = sweep(reach, reduced, states, weight, kind, stopping=stopping, workers=self.workers)
-        via = np.where(certain, weight[states] * met[:, 0], np.nan)
-        return np.asarray(via if absolute else via / (via + met[:, 1]))
+        places, again = np.unique(self.question.corridors[0][states], return_inverse=True)  # nothing is asked twice
+        met, certain = sweep(reach, reduced, places, weight, kind, stopping=stopping, workers=self.workers)
+        via = np.where(certain, weight[places] * met[:, 0], np.nan)
+        return np.asarray(via if absolute else via / (via + met[:, 1]))[again]
 
     def _one_by_one(self, states: Ints, side: Side, *, absolute: bool = False) -> Floats:
         """The bound of each state by itself; NaN where it is refused."""

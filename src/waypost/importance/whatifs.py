@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from waypost.arguments import checked
 from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError, require
 from waypost.graph import Graph, Mask, dominators, reachable
+from waypost.graph.compiled import cores
 from waypost.importance.fixed import InducedChain
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, plain
@@ -357,7 +357,7 @@ def _every_state(mdp: MDP, reach: Reach) -> NDArray[Any]:
         parts = eliminate(reach, mdp.initial, enabled=usable, visited=visited)
         if parts is not None:
             inner = asked[~ends]
-            found, good = sweep(reach, parts, inner, reach.max.values, MOST_AROUND, workers=os.cpu_count() or 1)
+            found, good = sweep(reach, parts, inner, reach.max.values, MOST_AROUND, workers=cores())
             best[inner[good]] = np.minimum(found[good, 1], best[inner[good]])
             asked = np.concatenate([inner[~good], asked[ends]])
     nothing = np.zeros(mdp.n_choices, bool)

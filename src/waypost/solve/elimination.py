@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array, identity, vstack
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
-from waypost.graph import Ints, Mask
+from waypost.graph import Graph, Ints, Mask
+from waypost.graph.compiled import kernel
 from waypost.solve.gth import Fill, dense_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.strain import EPS
@@ -32,16 +33,11 @@ Floats = NDArray[np.float64]
 
 
 class Sparse(NamedTuple):
-    """A sparse matrix as a compiled loop takes it."""
+    """A sparse matrix, by row or by column, as a compiled loop takes it."""
 
     pointer: Ints
     place: Ints
     value: Floats
-
-    @classmethod
-    def of(cls, matrix: csr_array | csc_array) -> Sparse:
-        """Arrays of a CSR or CSC matrix."""
-        return cls(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
 
 
 class Rows(NamedTuple):
@@ -79,8 +75,8 @@ class Elimination:
 
     kept: Ints  # (k,) K
     inner: Ints  # (m,) Y
-    direct: csr_array  # (R, S) one step of every row
-    inflow: csr_array  # (m, S) one step of every state of Y
+    direct: Sparse  # (R, S) by row: one step of every row
+    inflow: Sparse  # (m, S) by row: one step of every state of Y
     rows: Rows
     factors: LU
 
@@ -101,20 +97,22 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
     kept, inner = np.flatnonzero(alive & (options > 1)), np.flatnonzero(alive & (options == 1))
     if len(kept) > MOST_KEPT:
         return None
-    matrix = csr_array((reach.arena.data, graph.indices, graph.indptr), shape=(graph.n_choices, graph.n_states))
     free = choices[options[owner] > 1]
-    inflow, direct = csr_array(matrix[choices[options[owner] == 1]]), csr_array(matrix[free])
-    if start not in kept:
-        standing = csr_array(([1.0], ([0], [start])), shape=(1, graph.n_states))
-        direct = csr_array(vstack([direct, standing], format="csr"))
-    ends = np.column_stack([target, ~reach.possible]).astype(float)
-    exits = np.column_stack([inflow[:, kept].toarray(), inflow @ ends])
-    solved = _factorised(csr_array(inflow[:, inner]), exits)
+    inflow, direct = (_steps(graph, reach.arena.data, c) for c in (choices[options[owner] == 1], free))
+    if start not in kept:  # one more row: standing there
+        pointer = np.append(direct.pointer, len(direct.place) + 1)
+        direct = Sparse(pointer, np.append(direct.place, start), np.append(direct.value, 1.0))
+    column = np.where(target, len(kept), len(kept) + 1)
+    column[kept] = np.arange(len(kept))
+    column[inner] = -1 - np.arange(len(inner))
+    part = _parted.sized(graph.size)
+    exits, steps = part(inflow, column, len(kept) + 2)
+    solved = _factorised(steps, exits)
     if solved is None:
         return None
     factors, leads, rounding = solved
-    into = csr_array(direct[:, inner])
-    found = np.column_stack([direct[:, kept].toarray(), direct @ ends]) + into @ leads
+    found, into = part(direct, column, len(kept) + 2)
+    _carry_on.sized(found.shape[1] * len(into.place))(into, leads, found)
     return Elimination(
         kept=kept,
         inner=inner,
@@ -123,7 +121,7 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
         factors=factors,
         rows=Rows(
             own=np.concatenate([[0], np.cumsum(options[kept])]),
-            inner=Sparse.of(into),
+            inner=into,
             to_kept=np.ascontiguousarray(found[:, :-2]),
             by_kept=np.ascontiguousarray(found[:, :-2].T),
             to_target=np.ascontiguousarray(found[:, -2]),
@@ -147,13 +145,75 @@ def _visits(to_kept: Floats) -> float:
     return 1 / (1 - again) if again < 1 - 1e-6 else np.inf
 
 
-def _factorised(steps: csr_array, exits: Floats) -> tuple[LU, Floats, float] | None:
+def _steps(graph: Graph, data: Floats, choices: Ints) -> Sparse:
+    """One step of some choices, by row."""
+    sizes = np.diff(graph.indptr)[choices]
+    pointer = np.concatenate([[0], np.cumsum(sizes)])
+    entries = np.repeat(graph.indptr[choices] - pointer[:-1], sizes) + np.arange(pointer[-1])
+    return Sparse(pointer, graph.indices[entries], data[entries])
+
+
+@kernel
+def _parted(rows, column, width) -> tuple[Floats, Sparse]:  # type: ignore[no-untyped-def]
+    """Rows in two parts: their `width` columns that are at least 0, and by row the others, each a place ``-1 - i``."""
+    n = len(rows.pointer) - 1
+    dense = np.zeros((n, width))
+    inner = Sparse(np.zeros(n + 1, np.int64), np.empty(len(rows.place), np.int64), np.empty(len(rows.place)))
+    filled = 0
+    for r in range(n):
+        for e in range(rows.pointer[r], rows.pointer[r + 1]):
+            j = column[rows.place[e]]
+            if j >= 0:
+                dense[r, j] += rows.value[e]
+            elif rows.value[e] != 0.0:
+                inner.place[filled] = -1 - j
+                inner.value[filled] = rows.value[e]
+                filled += 1
+        inner.pointer[r + 1] = filled
+    return dense, Sparse(inner.pointer, inner.place[:filled].copy(), inner.value[:filled].copy())
+
+
+@kernel
+def _carry_on(into, leads, found) -> None:  # type: ignore[no-untyped-def]
+    """Add to where rows lead to where they lead through ``Y``."""
+    for r in range(len(found)):
+        for e in range(into.pointer[r], into.pointer[r + 1]):
+            for j in range(found.shape[1]):
+                found[r, j] += into.value[e] * leads[into.place[e], j]
+
+
+@kernel
+def _one_minus(steps) -> Sparse:  # type: ignore[no-untyped-def]
+    """``I - Q`` by column, of a ``Q`` by row with nothing on its diagonal."""
+    m = len(steps.pointer) - 1
+    pointer = np.zeros(m + 1, np.int64)
+    for j in steps.place:
+        pointer[j + 1] += 1
+    pointer = np.cumsum(pointer) + np.arange(m + 1)
+    place = np.empty(pointer[m], np.int64)
+    value = np.empty(pointer[m])
+    at = pointer[:m].copy()
+    for i in range(m):
+        place[at[i]] = i
+        value[at[i]] = 1.0
+        at[i] += 1
+        for e in range(steps.pointer[i], steps.pointer[i + 1]):
+            j = steps.place[e]
+            place[at[j]] = i
+            value[at[j]] = -steps.value[e]
+            at[j] += 1
+    return Sparse(pointer, place, value)
+
+
+def _factorised(steps: Sparse, exits: Floats) -> tuple[LU, Floats, float] | None:
     """Factors of ``I - Q``, ``N`` applied to the columns `exits`, and its error; None where that is too large."""
-    m = steps.shape[0]
+    m = len(steps.pointer) - 1
     if m == 0:
-        nothing = Sparse.of(csc_array((0, 0)))
-        return LU(nothing, nothing, np.empty(0, np.int64), np.empty(0, np.int64)), exits, 8 * EPS
-    system = csc_array(identity(m, format="csr") - steps)
+        nothing = np.empty(0, np.int64)
+        none = Sparse(np.zeros(1, np.int64), nothing, np.empty(0))
+        return LU(none, none, nothing, nothing), exits, 8 * EPS
+    pointer, place, value = _one_minus.sized(2 * (m + len(steps.place)))(steps)
+    system = csc_array((value, place.astype(np.int32), pointer.astype(np.int32)), shape=(m, m))
     try:
         lu = splu(system, permc_spec="COLAMD", diag_pivot_thresh=0.0)
     except RuntimeError:  # singular to working precision
@@ -162,7 +222,6 @@ def _factorised(steps: csr_array, exits: Floats) -> tuple[LU, Floats, float] | N
     rounding = 8 * EPS * (1 + steps_before_leaving)
     if rounding > FINE:
         return None
-    factors = LU(
-        Sparse.of(csc_array(lu.L)), Sparse.of(csc_array(lu.U)), lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64)
-    )
+    lower, upper = (Sparse(f.indptr.astype(np.int64), f.indices.astype(np.int64), f.data) for f in (lu.L, lu.U))
+    factors = LU(lower, upper, lu.perm_r.astype(np.int64), lu.perm_c.astype(np.int64))
     return factors, np.asarray(lu.solve(exits)), rounding

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.arguments import checked
-from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1a, prob1e, reachable
+from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1e, reachable
 from waypost.graph.compiled import both
 from waypost.model import MDP, Target
 from waypost.solve.arena import Arena
@@ -144,7 +144,7 @@ class Reach:
         """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
         arena = self.arena
         zero, staying = self.avoidable
-        one = prob1a(arena.graph, self.target, enabled=self.enabled)
+        one = ~can_reach(arena.graph, zero, blocked=self.target, enabled=self.enabled)  # prob1a
         terminal = zero | one | self.untouched
         loss = np.where(one, arena.one, arena.zero)
         if self.known is not None:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, csr_array
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
@@ -79,8 +78,12 @@ def sweep(
     alone = workers == 1 or work < WORTH_SHARING or run is _sweep.plain
     size = 64 * WIDTH if alone else max(WIDTH, min(64 * WIDTH, -(-len(given) // (4 * workers * WIDTH)) * WIDTH))
 
-    ends = (inner[given] < 0) & (kept[given] < 0)
-    entered, direct = _columns(parts.inflow, given, ends), _columns(parts.direct, given, ends)
+    ends = np.flatnonzero((inner[given] < 0) & (kept[given] < 0))
+    column = np.full(n, -1)
+    column[given[ends]] = ends
+    entered, direct = (
+        _columns.sized(len(rows.place) + len(given))(rows, column, len(given)) for rows in (parts.inflow, parts.direct)
+    )
 
     def settle(low: int) -> int:
         some = slice(low, low + size)
@@ -110,12 +113,25 @@ def sweep(
     return found, sure
 
 
-def _columns(matrix: csr_array, states: Ints, wanted: NDArray[np.bool_]) -> Sparse:
-    """Columns of the wanted states, and empty ones for the others."""
-    columns = Sparse.of(csc_array(matrix[:, states[wanted]]))
-    pointer = np.zeros(len(states) + 1, np.int64)
-    pointer[1:][wanted] = np.diff(columns.pointer)
-    return columns._replace(pointer=np.cumsum(pointer))
+@kernel
+def _columns(rows, column, n) -> Sparse:  # type: ignore[no-untyped-def]
+    """The `n` columns that some states have, by column, of a matrix by row; -1 is none."""
+    pointer = np.zeros(n + 1, np.int64)
+    for y in rows.place:
+        if column[y] >= 0:
+            pointer[column[y] + 1] += 1
+    pointer = np.cumsum(pointer)
+    place = np.empty(pointer[n], np.int64)
+    value = np.empty(pointer[n])
+    at = pointer[:n].copy()
+    for r in range(len(rows.pointer) - 1):
+        for e in range(rows.pointer[r], rows.pointer[r + 1]):
+            j = column[rows.place[e]]
+            if j >= 0:
+                place[at[j]] = r
+                value[at[j]] = rows.value[e]
+                at[j] += 1
+    return Sparse(pointer, place, value)
 
 
 def _stops(reach: Reach, parts: Elimination, states: Ints, stopping: bool) -> NDArray[np.bool_]:
