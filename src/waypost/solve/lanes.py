@@ -102,6 +102,9 @@ def side_by_side(
         _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best), _own(reach.max.choice),
         start, kind,
     )  # fmt: skip
+    rank = _explored.sized(graph.size)(start, graph.first_choice, graph.indptr, graph.indices, enabled)
+    order = np.argsort(rank[states], kind="stable")  # then each is near the one before
+    states, back = states[order], np.argsort(order)
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
     def settle(run: Callable[..., None], part: slice) -> None:
@@ -109,7 +112,26 @@ def side_by_side(
 
     work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
     in_parts(_run, settle, len(states), work, PART)
-    return found[again], certain[again]
+    return found[back][again], certain[back][again]
+
+
+@kernel
+def _explored(start, first_choice, indptr, indices, enabled):  # type: ignore[no-untyped-def]
+    """(S,) when each state is met by a run that turns back as late as it can; 0 where it is not."""
+    rank = np.zeros(len(first_choice) - 1, np.int64)
+    stack = [start]
+    met = 0
+    while len(stack) > 0:
+        x = stack.pop()
+        if rank[x] == 0:
+            met += 1
+            rank[x] = met
+            for c in range(first_choice[x + 1] - 1, first_choice[x] - 1, -1):
+                if enabled[c]:
+                    for e in range(indptr[c], indptr[c + 1]):
+                        if rank[indices[e]] == 0:
+                            stack.append(indices[e])
+    return rank
 
 
 def _filtered(pointer: Ints, choices: Ints, kept: Mask) -> tuple[Ints, Ints]:

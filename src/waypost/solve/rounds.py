@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 STOP, DECIDED = -1, -2  # instead of a choice: a lane stops here; its state is decided, whatever comes
 
-_SWEEPS = 2  # in search of better choices, per round
+_SWEEPS = 4  # in search of better choices, per round
 _TIE = 1e-14  # relative: a smaller improvement is taken for rounding
 
 
@@ -31,6 +31,8 @@ class Lanes(NamedTuple):
     careful: Mask  # (8,) lanes that switch only where more digits show that it helps
     ahead: Floats  # (nnz, 8) factors: steps to places cut out later, over the pivot
     back: Floats  # (nnz, 8) and from there, at the time
+    leads: Mask  # (nnz,) where `ahead` is not 0 in every lane
+    returns: Mask  # (nnz,) where `back` is not
     rows: Floats  # (4 m, 8) four for each place: leaving, two right-hand sides, and one over the pivot
     offset: Ints  # (m + 1,) updates of each place
     scratch: Floats  # (5, 8)
@@ -50,7 +52,8 @@ def blank_lanes(n, pattern) -> Any:  # type: ignore[no-untyped-def]
         np.zeros((n, width)), np.zeros((n, width)), np.full((n, width), DECIDED, np.int64),
         np.full((n, width), -1, np.int64), np.zeros((n, width), np.bool_), np.zeros((2, width)),
         np.zeros(width, np.bool_),
-        np.zeros((len(pattern.later), width)), np.zeros((len(pattern.later), width)), np.zeros((4 * m, width)),
+        np.zeros((len(pattern.later), width)), np.zeros((len(pattern.later), width)),
+        np.zeros(len(pattern.later), np.bool_), np.zeros(len(pattern.later), np.bool_), np.zeros((4 * m, width)),
         offset, np.zeros((5, width)), np.zeros(width, np.int64),
     )  # fmt: skip
 
@@ -128,12 +131,22 @@ def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
     rows[k, 7] = s7
 
 
+@leaf
+def _any(rows, k):  # type: ignore[no-untyped-def]
+    """Whether a row, which is nowhere below 0, is not 0 in every lane."""
+    r = _lanes(rows, k)
+    return r[0] + r[1] + r[2] + r[3] + r[4] + r[5] + r[6] + r[7] > 0.0
+
+
 @kernel
 def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
-    """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
+    """What every lane's strategy earns in a component: cut out its states one after the other, adding only.
+
+    The pattern has room for every choice, of which a strategy takes few: most entries are 0 in every lane, and passed by.
+    """
     width = 8
     columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses
-    ahead, back, rows, choice = lanes.ahead, lanes.back, lanes.rows, lanes.choice
+    ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
     _lay(low, high, course, pattern, lanes)
     total = np.empty(width)
     for i in range(low, high):
@@ -142,11 +155,14 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
         for w in range(width):
             total[w] = rows[4 * i, w]
         for k in range(first, last):
-            for w in range(width):
-                total[w] += ahead[k, w]
+            leads[k] = _any(ahead, k)
+            returns[k] = _any(back, k)
+            if leads[k]:
+                for w in range(width):
+                    total[w] += ahead[k, w]
         for w in range(width):
             if not total[w] > 0.0:  # a cycle that is never left: it may as well stop
-                choice[pattern.order[i], w] = STOP
+                lanes.choice[pattern.order[i], w] = STOP
                 rows[4 * i, w] = 1.0
                 total[w] = 1.0
         for w in range(width):
@@ -157,20 +173,10 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
             rows[4 * i + 1, w] *= scale
             rows[4 * i + 2, w] *= scale
         for k in range(first, last):
-            for w in range(width):
-                ahead[k, w] *= total[w]
-        at = lanes.offset[i]
-        for a in range(first, last):
-            r = pattern.later[a]
-            into = _lanes(back, a)
-            onto = _lanes(ahead, a)
-            for column in range(columns):
-                _add(rows, 4 * r + column, into, _lanes(rows, 4 * i + column))
-            for b in range(a + 1, last):
-                k = pattern.update[at]
-                at += 1
-                _add(ahead, k, into, _lanes(ahead, b))
-                _add(back, k, onto, _lanes(back, b))
+            if leads[k]:
+                for w in range(width):
+                    ahead[k, w] *= total[w]
+        _cut_out(i, columns, pattern, lanes)
     _return(low, high, columns, pattern, lanes)
     for j in range(low, high):
         x = pattern.walk[j]
@@ -181,14 +187,39 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
 
 
 @kernel
+def _cut_out(i, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Let whoever leads to a place lead to where that leads."""
+    ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
+    last = pattern.after[i + 1]
+    at = lanes.offset[i]
+    for a in range(pattern.after[i], last):
+        if returns[a]:
+            into = _lanes(back, a)
+            for column in range(columns):
+                _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
+            for b in range(a + 1, last):
+                if leads[b]:
+                    _add(ahead, pattern.update[at + b - a - 1], into, _lanes(ahead, b))
+        if leads[a]:
+            onto = _lanes(ahead, a)
+            for b in range(a + 1, last):
+                if returns[b]:
+                    _add(back, pattern.update[at + b - a - 1], onto, _lanes(back, b))
+        at += last - a - 1
+
+
+@kernel
 def _lay(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """Lay out the chain that every lane's strategy makes of a component, and what is earned where it is left."""
     width = 8
     gain, loss, ahead, back, rows = lanes.gain, lanes.loss, lanes.ahead, lanes.back, lanes.rows
     for k in range(pattern.after[low], pattern.after[high]):
-        for w in range(width):
-            ahead[k, w] = 0.0
-            back[k, w] = 0.0
+        if lanes.leads[k]:
+            for w in range(width):
+                ahead[k, w] = 0.0
+        if lanes.returns[k]:
+            for w in range(width):
+                back[k, w] = 0.0
     for j in range(low, high):
         x = pattern.walk[j]  # neighbours lie together
         i = pattern.place[x]
@@ -224,9 +255,10 @@ def substitute_lanes(low, high, columns, pattern, lanes) -> None:  # type: ignor
             for w in range(8):
                 rows[4 * i + column, w] *= rows[4 * i + 3, w]
         for a in range(pattern.after[i], pattern.after[i + 1]):
-            into = _lanes(back, a)
-            for column in range(1, columns):
-                _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
+            if lanes.returns[a]:
+                into = _lanes(back, a)
+                for column in range(1, columns):
+                    _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
     _return(low, high, columns, pattern, lanes)
 
 
@@ -236,9 +268,10 @@ def _return(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-unty
     ahead, rows = lanes.ahead, lanes.rows
     for i in range(high - 1, low - 1, -1):
         for k in range(pattern.after[i], pattern.after[i + 1]):
-            onto = _lanes(ahead, k)
-            for column in range(1, columns):
-                _add(rows, 4 * i + column, onto, _lanes(rows, 4 * pattern.later[k] + column))
+            if lanes.leads[k]:
+                onto = _lanes(ahead, k)
+                for column in range(1, columns):
+                    _add(rows, 4 * i + column, onto, _lanes(rows, 4 * pattern.later[k] + column))
 
 
 @kernel

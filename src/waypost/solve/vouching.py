@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
 from waypost.graph.components import stay_in_ends
 from waypost.solve.gth import blank
 from waypost.solve.policy import Payoff, Rewards
@@ -127,8 +127,10 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
     for b in range(len(pattern.blocks) - 1):
         low = pattern.blocks[b]
         high = pattern.blocks[b + 1]
-        _refine(low, high, course, pattern, lanes, errors)
-        if high - low > 1:
+        if high - low == 1:
+            _refine_single(pattern.order[low], course, lanes, errors)
+        else:
+            _refine(low, high, course, pattern, lanes, errors)
             _strain(low, high, course, pattern, lanes, errors)
             _strain(low, high, course, pattern, lanes, errors)  # with what rounding hides of strains
         for k in range(_PASSES if high - low > 1 else 1):
@@ -148,31 +150,41 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
     return verdict
 
 
+@leaf
+def _missing(x, w, course, lanes, errors):  # type: ignore[no-untyped-def]
+    """By how much one step of a lane's strategy earns more than its state is worth."""
+    worth, fix = errors[0], errors[1]
+    c = lanes.choice[x, w]
+    total = 0.0
+    rest = 0.0
+    if c >= 0:
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            y = course.indices[e]
+            total += course.data[e] * (worth[y, w] - worth[x, w])
+            rest += course.data[e] * (fix[y, w] - fix[x, w])
+    return total + rest
+
+
+@leaf
+def _refine_single(x, course, lanes, errors) -> None:  # type: ignore[no-untyped-def]
+    """Find what is missing of the worth of a component that is one state."""
+    for w in range(8):
+        errors[1, x, w] = _missing(x, w, course, lanes, errors)
+
+
 @kernel
 def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
-    """Find what is missing of the worth of a component, given that of its successors."""
-    worth, fix = errors[0], errors[1]
+    """Find what is missing of the worth of a component of several, given that of its successors."""
     rows = lanes.rows
     for j in range(low, high):
         x = pattern.walk[j]
-        i = pattern.place[x]
         for w in range(8):
-            c = lanes.choice[x, w]
-            total = 0.0
-            rest = 0.0
-            if c >= 0:
-                for e in range(course.indptr[c], course.indptr[c + 1]):
-                    y = course.indices[e]
-                    total += course.data[e] * (worth[y, w] - worth[x, w])
-                    rest += course.data[e] * (fix[y, w] - fix[x, w])
-            rows[4 * i + 1, w] = total + rest
-    if high - low > 1:
-        substitute_lanes(low, high, 2, pattern, lanes)
+            rows[4 * pattern.place[x] + 1, w] = _missing(x, w, course, lanes, errors)
+    substitute_lanes(low, high, 2, pattern, lanes)
     for j in range(low, high):
         x = pattern.walk[j]
-        i = pattern.place[x]
         for w in range(8):
-            fix[x, w] = rows[4 * i + 1, w]
+            errors[1, x, w] = rows[4 * pattern.place[x] + 1, w]
 
 
 @kernel
@@ -212,7 +224,7 @@ def _strain(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[
             strain[x, w] = max(strain[x, w], rows[4 * i + 1, w])
 
 
-@kernel
+@leaf
 def _raise(low, high, backwards, course, pattern, lanes, errors, raised) -> None:  # type: ignore[no-untyped-def]
     """Raise the strain wherever a choice asks for more, and tell in which lanes."""
     worth, fix, strain, choice = errors[0], errors[1], errors[2], lanes.choice
