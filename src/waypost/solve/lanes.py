@@ -119,18 +119,21 @@ def side_by_side(
 def _explored(start, first_choice, indptr, indices, enabled):  # type: ignore[no-untyped-def]
     """(S,) when each state is met by a run that turns back as late as it can; 0 where it is not."""
     rank = np.zeros(len(first_choice) - 1, np.int64)
-    stack = [start]
+    stack = np.empty(len(indices) + 1, np.int64)
+    stack[0] = start
+    top = 1
     met = 0
-    while len(stack) > 0:
-        x = stack.pop()
+    while top > 0:
+        top -= 1
+        x = stack[top]
         if rank[x] == 0:
             met += 1
             rank[x] = met
             for c in range(first_choice[x + 1] - 1, first_choice[x] - 1, -1):
                 if enabled[c]:
                     for e in range(indptr[c], indptr[c + 1]):
-                        if rank[indices[e]] == 0:
-                            stack.append(indices[e])
+                        stack[top] = indices[e]
+                        top += 1
     return rank
 
 

@@ -78,22 +78,25 @@ def _has_to_stay(x, rewards, moved):  # type: ignore[no-untyped-def]
     c = rewards.first_choice[x]
     if rewards.may_stop[x] or rewards.first_choice[x + 1] - c > 1:
         return False
+    return not _leads_elsewhere(c, rewards, moved)
+
+
+@leaf
+def _leads_elsewhere(c, rewards, moved):  # type: ignore[no-untyped-def]
+    """Whether a choice leads to somebody who earns something else than before."""
+    elsewhere = False
     for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-        if moved[rewards.indices[e]]:
-            return False
-    return True
+        elsewhere |= moved[rewards.indices[e]]
+    return elsewhere
 
 
 @kernel
 def _leads_as_before(block, rewards, earned, moved):  # type: ignore[no-untyped-def]
     """Whether nothing has changed that the strategy of a component leads to."""
+    elsewhere = False
     for x in block:
-        c = earned.choice[x]
-        if c >= 0:
-            for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
-                if moved[rewards.indices[e]]:
-                    return False
-    return True
+        elsewhere |= earned.choice[x] >= 0 and _leads_elsewhere(earned.choice[x], rewards, moved)
+    return not elsewhere
 
 
 @kernel

@@ -69,7 +69,8 @@ def best_rewards(
     enabled = graph.everything if enabled is None else enabled
     gain_weight, loss_weight = (arena.one, arena.one) if weights is None else weights
     if terminal.all():  # the graph has settled everything
-        return Payoff(*(arena.zeros() if paid is None else paid.copy() for paid in (gain, loss)), _nowhere(arena))
+        gained, lost = (arena.zeros() if column is None else column.copy() for column in (gain, loss))
+        return Payoff(gained, lost, np.full(arena.graph.n_states, STOP))
     if initial is None:
         choice = _towards(arena, terminal, gain, may_stop, enabled)
         if loss is None or loss_weight == 0:  # nothing to gain, nothing to lose: whoever may stop there does
@@ -300,11 +301,6 @@ def _settle_in_digits(block: Ints, rewards: Rewards, earned: Payoff, start: Ints
     earned.loss[block] = found.loss[inside].astype(float)
     earned.choice[block] = strategy
     return not same
-
-
-def _nowhere(arena: Arena) -> Ints:
-    """(S,) the strategy that stops everywhere."""
-    return np.full(arena.graph.n_states, STOP)
 
 
 def _margin(arena: Arena) -> Any:

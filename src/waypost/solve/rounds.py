@@ -142,7 +142,7 @@ def _any(rows, k):  # type: ignore[no-untyped-def]
 def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component: cut out its states one after the other, adding only.
 
-    The pattern has room for every choice, of which a strategy takes few: most entries are 0 in every lane, and passed by.
+    The pattern has room for every choice, of which a strategy takes few: most entries are 0 in all lanes.
     """
     width = 8
     columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses

@@ -177,14 +177,11 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
 @leaf
 def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
     """Worth and strain of a component that is one state."""
-    if earned.choice[x] < -1:
-        return
-    known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
-    known.fix[x] = 0.0
-    known.moved[x] = 0.0
-    known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
-    _, asked, spare = _asks_most(x, rewards, known)
-    known.strain[x] = asked + spare if asked > 0.0 else 0.0
+    _forget(x, rewards, earned, known)
+    if earned.choice[x] >= -1:
+        known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
+        _, asked, spare = _asks_most(x, rewards, known)
+        known.strain[x] = asked + spare if asked > 0.0 else 0.0
 
 
 @kernel
@@ -208,12 +205,15 @@ def raise_strain(block, rewards, known, passes) -> bool:  # type: ignore[no-unty
 def begin(block, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
     """Forget what was known of a component but what its states were found to be worth."""
     for x in block:
-        known.asking[x] = earned.choice[x]
-        if earned.choice[x] >= -1:
-            known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
-            known.fix[x] = 0.0
-            known.moved[x] = 0.0
-            known.strain[x] = 0.0
+        _forget(x, rewards, earned, known)
+
+
+@leaf
+def _forget(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
+    known.asking[x] = earned.choice[x]
+    if earned.choice[x] >= -1:
+        known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
+        known.fix[x], known.moved[x], known.strain[x] = 0.0, 0.0, 0.0
 
 
 @leaf
@@ -299,11 +299,7 @@ def agree(block, known) -> None:  # type: ignore[no-untyped-def]
 def _weigh(x, c, rewards, known):  # type: ignore[no-untyped-def]
     """How much better a choice is than what its state is worth, the spread, the strain to come, and leaving at all."""
     me = known.leader[x]
-    better = 0.0
-    rest = 0.0
-    spread = 0.0
-    onward = 0.0
-    leaving = 0.0
+    better, rest, spread, onward, leaving = 0.0, 0.0, 0.0, 0.0, 0.0
     for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
         y = rewards.indices[e]
         if known.leader[y] != me:
@@ -369,15 +365,9 @@ def ask(block, rewards, earned, asking, known) -> bool:  # type: ignore[no-untyp
         for x in block:
             if several[x] and way_out[x] >= 0:
                 send_towards(
-                    way_out[x],
-                    block,
-                    rewards.first_choice,
-                    rewards.indptr,
-                    rewards.indices,
-                    rewards.enabled,
-                    leader,
+                    way_out[x], block, rewards.first_choice, rewards.indptr, rewards.indices, rewards.enabled, leader,
                     asking,
-                )
+                )  # fmt: skip
     return switched
 
 
@@ -395,10 +385,10 @@ def hopeless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-
 @kernel
 def harmless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
     """Whether no state is `harmful`."""
+    harm = False
     for x in block:
-        if harmful(x, rewards, earned, known):
-            return False
-    return True
+        harm |= harmful(x, rewards, earned, known)
+    return not harm
 
 
 @leaf
