@@ -6,7 +6,9 @@ import copy
 import pickle
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from multiprocessing import get_context
 
 import pytest
 
@@ -79,6 +81,16 @@ def test_an_answer_crosses_process_borders(answer):
     for again in (pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):  # noqa: S301
         assert type(again) is type(answer)
         assert repr(again) == repr(answer)
+
+
+def test_answers_and_models_are_the_same_in_another_process():
+    """Law: what is sent to a fresh Python reads there as it does here, and comes back with its numbers."""
+    sent = [loan(), UNIFORM, waypost.explain(loan(), target="Granted", witnesses=2), *MAPPINGS, *SEQUENCES, *PAIRS]
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as elsewhere:
+        assert list(elsewhere.map(repr, sent)) == list(map(repr, sent))
+        again = elsewhere.submit(copy.deepcopy, sent[2]).result()
+    assert dict(again) == dict(sent[2])
+    assert again["Error"]["all"] == waypost.state_importance(again.mdp, target="Granted", scope="all")["Error"]
 
 
 def test_success_after_and_without_tell_a_strategy_too():

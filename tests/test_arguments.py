@@ -89,7 +89,7 @@ ASKED = {
         "by": "state",
         "effort": 50,
         "progress": None,
-        "found": None,
+        "telling": None,
     },
     waypost.usual_ways: {**LOAN, "strategy": None, "top": 5, "by": "state"},
     waypost.bootstrap: {

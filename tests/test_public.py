@@ -92,6 +92,27 @@ def test_the_same_thing_has_the_same_name_in_every_signature():
         assert "exact" in inspect.signature(function).parameters
 
 
+SYNONYMS = {
+    "model",
+    "goal",
+    "goals",
+    "scopes",
+    "policy",
+    "scheduler",
+    "rational",
+    "callback",
+    "found",
+    "some",
+    "verbose",
+}
+
+
+def test_no_signature_has_another_word_for_what_has_one():
+    """A model is `mdp`, a goal `target`, a policy an `agent` or a `strategy`; a name says what is in it."""
+    for function in filter(inspect.isfunction, (getattr(waypost, name) for name in waypost.__all__)):
+        assert not set(inspect.signature(function).parameters) & SYNONYMS, function.__name__
+
+
 FUNCTIONS = [getattr(waypost, name) for name in waypost.__all__]
 DOCUMENTED = [*filter(inspect.isfunction, FUNCTIONS), waypost.StateImportance.witness, waypost.StateImportance.plot]
 

@@ -197,7 +197,7 @@ def test_frequencies_are_fractions_and_counts_are_kept():
 
 
 def test_an_agent_that_is_no_agent_is_refused():
-    with pytest.raises(WaypostError, match="no policy"):
+    with pytest.raises(WaypostError, match="int is no agent; give a function"):
         rollouts(gymnasium.make("FrozenLake-v1"), 3, episodes=1)
     agent = SimpleNamespace(predict=lambda states, deterministic: (np.full(len(states), 9), None))  # noqa: ARG005
     with pytest.raises(WaypostError, match="action number 9"):

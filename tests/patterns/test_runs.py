@@ -118,7 +118,7 @@ def test_what_decides_the_outcome_is_found_first():
     told = []
     result = waypost.find_patterns(
         mdp, target="positive", strategy=waypost.Strategy.uniform(mdp), by="activity", top=5, effort=300,
-        progress=lambda done, _: tried.append(done), found=told.append,
+        progress=lambda done, _: tried.append(done), telling=told.append,
     )  # fmt: skip
     first = result[0]
     assert str(first.pattern) == "... A B ..."

@@ -1,6 +1,6 @@
 """Agents without a model: what they do, recorded.
 
-`rollouts` lets a policy play in any Gymnasium environment and writes down every episode as an input/output trace::
+`rollouts` lets an agent play in any Gymnasium environment and writes down every episode as an input/output trace::
 
     ["start of the lake", ("down", "ice"), ("right", "ice"), ("down", "positive")]
 
@@ -52,7 +52,7 @@ def rewarded(episode: Episode) -> str:
 @checked
 def rollouts(
     env: Any,
-    policy: Any,
+    agent: Any,
     *,
     episodes: int,
     abstraction: Callable[[Any], Any] = str,
@@ -63,13 +63,13 @@ def rollouts(
     max_steps: int = 10_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Trace]:
-    """Record episodes of a policy as input/output traces; the last step of each leads to its outcome.
+    """Record episodes of an agent as input/output traces; the last step of each leads to its outcome.
 
     Parameters
     ----------
     env
         A Gymnasium environment.
-    policy
+    agent
         A function from observations to actions, an agent with ``predict`` (stable-baselines3), or None for one that
         plays at random.
     episodes
@@ -107,7 +107,7 @@ def rollouts(
     [['0', ('right', '1'), ('right', '2'), ('right', 'negative')]]
     """
     played = record(
-        env, policy, episodes=episodes, deterministic=deterministic, seed=seed, max_steps=max_steps, progress=progress
+        env, agent, episodes=episodes, deterministic=deterministic, seed=seed, max_steps=max_steps, progress=progress
     )
     traces: list[Trace] = []
     for recording in played:
@@ -120,7 +120,7 @@ def rollouts(
 
 def record(
     env: Any,
-    policy: Any,
+    agent: Any,
     *,
     episodes: int,
     deterministic: bool = True,
@@ -135,7 +135,7 @@ def record(
     >>> played[0].observations, played[0].actions
     ((0, 1), (2, 2))
     """
-    act = _policy(env, policy, deterministic=deterministic)
+    act = _acting(env, agent, deterministic=deterministic)
     env.action_space.seed(seed)
     found = []
     for episode in range(episodes):
@@ -230,14 +230,14 @@ def rollout_frame(traces: Sequence[Trace]) -> Any:
     return pandas.DataFrame(rows, columns=["case:concept:name", "concept:name", "state", "case:outcome"])
 
 
-def _policy(env: Any, policy: Any, *, deterministic: bool) -> Callable[[Any], Any]:
-    if policy is None:
+def _acting(env: Any, agent: Any, *, deterministic: bool) -> Callable[[Any], Any]:
+    if agent is None:
         return lambda _: env.action_space.sample()
-    if hasattr(policy, "predict"):
-        return lambda observation: policy.predict(observation, deterministic=deterministic)[0]
-    if not callable(policy):
-        raise FormatError(f"a {type(policy).__name__} is no policy; give a function from observations to actions")
-    return policy  # type: ignore[no-any-return]
+    if hasattr(agent, "predict"):
+        return lambda observation: agent.predict(observation, deterministic=deterministic)[0]
+    if not callable(agent):
+        raise FormatError(f"a {type(agent).__name__} is no agent; give a function from observations to actions")
+    return agent  # type: ignore[no-any-return]
 
 
 def _name(action: Any, names: Sequence[str] | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from waypost.model.traces import Counted
+from waypost.model.traces import Counted, Separated
 
 if TYPE_CHECKING:
     from waypost.importance.results import Bounds, Explanation
@@ -46,7 +46,7 @@ class ModelFit:
 
 
 @dataclass(frozen=True, eq=False)
-class Story:
+class Story(Separated[ActivityScore]):
     """What a log tells: the outcome, its activities (what separates good from bad first), the fit, and notes."""
 
     cases: int
@@ -68,16 +68,6 @@ class Story:
     def success(self) -> float:
         """Share of the cases that end well."""
         return self.good / self.cases
-
-    @property
-    def ranked(self) -> tuple[ActivityScore, ...]:
-        """Activities that could explain the outcome, what separates first."""
-        return tuple(a for a in self.activities if a.defines_outcome is None)
-
-    @property
-    def defining(self) -> tuple[ActivityScore, ...]:
-        """Activities that define the outcome, or come only after it."""
-        return tuple(a for a in self.activities if a.defines_outcome is not None)
 
     @property
     def scopes(self) -> tuple[str, ...]:

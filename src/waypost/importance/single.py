@@ -60,13 +60,11 @@ class PathImportance(SingleImportance):
 
     Attributes
     ----------
-    path
-        State, action, state, ..., state.
+    path, question
+        State, action, state, ..., state; and what was asked about it, which finds the witnesses.
     reachability, reachability_following
         The greatest probability of the target over all strategies, and over those that follow the path: the difference
         is what following it costs.
-    question
-        What was asked; it finds the witnesses.
 
     Examples
     --------

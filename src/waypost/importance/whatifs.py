@@ -149,10 +149,8 @@ def success_after(mdp: MDP, *, target: Target, strategy: Strategy | None = None,
 
     Raises
     ------
-    NameUnknownError
-        If the target is not in the model.
-    StrategyError
-        If the strategy was made for another model.
+    NameUnknownError, StrategyError
+        If the target is not in the model, or the strategy is one of another model.
 
     Examples
     --------

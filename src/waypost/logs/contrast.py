@@ -14,7 +14,7 @@ from typing import Any
 
 from waypost.logs.deciding import deciding_activities
 from waypost.logs.variants import Log, Waiting
-from waypost.model.traces import Counted
+from waypost.model.traces import Counted, Separated
 
 CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
 
@@ -32,7 +32,7 @@ class Contrast(Counted):
 
 
 @dataclass(frozen=True)
-class Contrasts:
+class Contrasts(Separated[Contrast]):
     """Contrast of every activity of a log, what separates good from bad first, what defines the outcome last.
 
     >>> from waypost.logs import EventLog
@@ -54,16 +54,6 @@ class Contrasts:
     def success(self) -> float:
         """Share of the cases that end well."""
         return self.good / (self.good + self.bad)
-
-    @property
-    def ranked(self) -> tuple[Contrast, ...]:
-        """Activities that could explain the outcome, what separates first."""
-        return tuple(c for c in self.activities if c.defines_outcome is None)
-
-    @property
-    def defining(self) -> tuple[Contrast, ...]:
-        """Activities that define the outcome, or come only after it."""
-        return tuple(c for c in self.activities if c.defines_outcome is not None)
 
     def __getitem__(self, name: str) -> Contrast:
         """Contrast of an activity."""

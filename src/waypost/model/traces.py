@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
 
@@ -43,3 +43,22 @@ class Counted:
     def separation(self) -> float:
         """Good share minus bad share: above 0 for steps of the good cases."""
         return self.good_share - self.bad_share
+
+
+AnyCounted = TypeVar("AnyCounted", bound=Counted)
+
+
+class Separated(Generic[AnyCounted]):
+    """Activities, what separates good runs from bad ones first, with those told apart that are the outcome itself."""
+
+    activities: tuple[AnyCounted, ...]
+
+    @property
+    def ranked(self) -> tuple[AnyCounted, ...]:
+        """Activities that could explain the outcome, what separates first."""
+        return tuple(each for each in self.activities if each.defines_outcome is None)
+
+    @property
+    def defining(self) -> tuple[AnyCounted, ...]:
+        """Activities that define the outcome, or come only after it."""
+        return tuple(each for each in self.activities if each.defines_outcome is not None)

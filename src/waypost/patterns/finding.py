@@ -71,7 +71,7 @@ def find_patterns(
     by: By = "state",
     effort: Positive = 20_000,
     progress: SearchProgress | None = None,
-    found: Callable[[Telling], None] | None = None,
+    telling: Callable[[Telling], None] | None = None,
 ) -> FoundPatterns:
     """The `top` most telling segments of the runs of a strategy, or of a best one.
 
@@ -87,7 +87,7 @@ def find_patterns(
         As in `pattern_importance`.
     effort
         How many segments are tried at most.
-    progress, found
+    progress, telling
         Called with the number of segments tried and to be tried; and with every segment that is among the most telling
         so far.
 
@@ -131,6 +131,6 @@ def find_patterns(
             by=by,
         )
 
-    search.told = None if found is None else lambda candidate: found(told(candidate))
+    search.told = None if telling is None else lambda candidate: telling(told(candidate))
     chosen = search.run(top)
     return FoundPatterns(mdp, describe_target(names), float(runs.totals[0]), tuple(map(told, chosen)), search.tried)

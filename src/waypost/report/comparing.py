@@ -12,7 +12,7 @@ from waypost.report.html import filled, part_of
 from waypost.report.insight import insight_data, points
 from waypost.report.mapdata import stop_places
 from waypost.report.pagedata import page_data
-from waypost.report.story import share
+from waypost.report.story import share_cell
 from waypost.report.text import summarise
 from waypost.report.wording import count, percent, printable
 from waypost.uncertainty.comparison import ActivityChange, Change, Comparison
@@ -126,7 +126,7 @@ def _cells(each: ActivityChange) -> list[str]:
     moved = each.share.difference
     star = "" if each.share.real else " (chance)"
     pairs = [
-        f"{share(c.before)} to {share(c.after)}"
+        f"{share_cell(c.before)} to {share_cell(c.after)}"
         for c in (each.share, each.good_share, each.bad_share, each.success_after)
     ]
     return [pairs[0], "-" if moved is None else f"{100 * moved:+.1f}{star}", *pairs[1:]]

@@ -173,8 +173,8 @@ def _ordered(depth: Sequence[int], forward: Sequence[tuple[int, int]]) -> list[l
         near[source].append(target)
         near[target].append(source)
     place_of = [0.0] * len(depth)
-    for sweep in range(8):
-        for layer in layers if sweep % 2 == 0 else reversed(layers):
+    for turn in range(8):
+        for layer in layers if turn % 2 == 0 else reversed(layers):
             means = {n: sum(place_of[m] for m in near[n]) / len(near[n]) if near[n] else place_of[n] for n in layer}
             layer.sort(key=lambda n, means=means: (means[n], n))  # type: ignore[misc]
             for k, n in enumerate(layer):

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from waypost.logs.segments import Segments
-from waypost.report.story import share
+from waypost.report.story import share_cell
 from waypost.report.table import fitted_table
 from waypost.report.wording import percent, printable
 from waypost.uncertainty.comparison import Change, Comparison
@@ -58,7 +58,7 @@ def print_comparison(
 
 
 def _pair(change: Change) -> str:
-    return f"{share(change.before)} to {share(change.after)}"
+    return f"{share_cell(change.before)} to {share_cell(change.after)}"
 
 
 def _points(change: Change) -> str:

@@ -40,10 +40,10 @@ def headings(story: Story) -> tuple[str, ...]:
 
 def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """What a table says of an activity."""
-    model = (share(score.observed),) if shows_model(story) else ()
+    model = (share_cell(score.observed),) if shows_model(story) else ()
     scopes = (span(score.bounds[scope]) + MARK * (scope in score.on_few) for scope in story.scopes)
-    good, bad = share(score.good_share), share(score.bad_share)
-    after, without = share(score.success_after), share(score.success_without)
+    good, bad = share_cell(score.good_share), share_cell(score.bad_share)
+    after, without = share_cell(score.success_after), share_cell(score.success_without)
     return (good, bad, *model, *scopes, after, without, f"{score.cases:,}")
 
 
@@ -57,7 +57,9 @@ def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     known = score.intervals
     bounds = [(known[f"{s}_lower"][0], known[f"{s}_upper"][1]) for s in story.scopes if f"{s}_lower" in known]
     shares = [known.get(part) for part in ("good_share", "bad_share", "success_after", "success_without")]
-    written = ["-" if ends is None else " to ".join(share(end).removesuffix(" %") for end in ends) for ends in shares]
+    written = [
+        "-" if ends is None else " to ".join(share_cell(end).removesuffix(" %") for end in ends) for ends in shares
+    ]
     return (*written[:2], *(f"{number(low)} to {number(high)}" for low, high in bounds), *written[2:])
 
 
@@ -66,16 +68,16 @@ def shows_model(story: Story) -> bool:
     return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in story.activities)
 
 
-def share(value: float | None) -> str:
+def share_cell(value: float | None) -> str:
     """Write a share for a table, or that there is none.
 
-    >>> share(0.25), share(None), share(0.0001)
+    >>> share_cell(0.25), share_cell(None), share_cell(0.0001)
     ('25 %', '-', '<0.1 %')
     """
     return "-" if value is None else percent(value).replace("less than ", "<").replace("more than ", ">")
 
 
-def findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
+def story_findings(story: Story, most: int = FINDINGS) -> tuple[str, ...]:
     """What separates good from bad, in sentences; what few cases may have made by chance is left out."""
     stages, others = separating(story)
     told = [_stages(stages)] if stages else []
@@ -222,7 +224,7 @@ def story_summary(explanation: Explanation, top: int) -> Summary:
             len(story.ranked) - len(shown),
             headings(story),
         ),
-        Section("findings", "In words", "", lines=findings(story, top)),
+        Section("findings", "In words", "", lines=story_findings(story, top)),
     ]
     if any(a.intervals for a in shown):
         sentence = "What 95 % of the draws lie in, in per cent; for bounds, from the lower one to the upper one."

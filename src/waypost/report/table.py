@@ -82,7 +82,7 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
         console.print(Text("These are the outcome or come after it, and explain nothing:"))
         _list(console, told.defining(story))
     console.print()
-    _list(console, told.findings(story))
+    _list(console, told.story_findings(story))
     console.print()
     for sentence in (*told.control(story, told.reached(explanation)), *told.trust(story)):
         console.print(Text(sentence))

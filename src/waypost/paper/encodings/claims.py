@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.importance.results import Number
-from waypost.model import MDP, Target
-from waypost.paper.encodings.encoded import Encoding, Options, encoded
+from waypost.model import MDP
+from waypost.paper.encodings.encoded import BoundOf, Encoding, encoded
 from waypost.paper.encodings.evaluation import Attained, attained
 from waypost.paper.encodings.product import TwoCopyProduct
 from waypost.paper.encodings.program import Sense
@@ -55,16 +54,12 @@ def claim(
     mdp: MDP,
     encoding: Encoding,
     *,
-    target: Target,
-    sense: Sense,
-    state: str | None = None,
-    path: Sequence[str] | None = None,
     solver: SolverName | None = None,
     solvers: Solvers | None = None,
     limits: Limits | None = None,
-    options: Options | None = None,
     exact: bool = False,
     stand_in: bool = False,
+    **asked: Unpack[BoundOf],
 ) -> Claim:
     """Solve one bound of the importance of a state or a path with one encoding, and evaluate its strategy.
 
@@ -76,15 +71,14 @@ def claim(
     >>> found.status, round(found.claimed, 9), found.attained.importance
     ('optimal', 0.102833158, Fraction(98, 953))
     """
-    limits, options = limits or Limits(), options or Options()
+    limits, sense = limits or Limits(), asked["sense"]
     if solvers is None:
         with Solvers() as own:
             return claim(
-                mdp, encoding, target=target, sense=sense, state=state, path=path, solver=solver, solvers=own,
-                limits=limits, options=options, exact=exact, stand_in=stand_in,
-            )  # fmt: skip
+                mdp, encoding, solver=solver, solvers=own, limits=limits, exact=exact, stand_in=stand_in, **asked
+            )
     started = time.perf_counter()
-    built = encoded(mdp, encoding, target=target, sense=sense, state=state, path=path, options=options)
+    built = encoded(mdp, encoding, **asked)
     whole = built.whole
     if whole.target[whole.mdp.initial]:  # the target is reached before anything can be decided
         done = attained(whole, np.ones(whole.mdp.n_choices), exact=exact)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NotRequired, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,16 +95,17 @@ class Encoded:
         return self.program.for_stage(1, least, HELD)
 
 
-def encoded(
-    mdp: MDP,
-    encoding: Encoding,
-    *,
-    target: Target,
-    sense: Sense,
-    state: str | None = None,
-    path: Sequence[str] | None = None,
-    options: Options | None = None,
-) -> Encoded:
+class BoundOf(TypedDict):
+    """One bound of the importance of a state or a path, and the form in which it is asked for."""
+
+    target: Target
+    sense: Sense
+    state: NotRequired[str | None]
+    path: NotRequired[Sequence[str] | None]
+    options: NotRequired[Options | None]
+
+
+def encoded(mdp: MDP, encoding: Encoding, **asked: Unpack[BoundOf]) -> Encoded:
     """One bound of the importance of a state or a path as a program.
 
     >>> from waypost.cases import loan
@@ -112,8 +113,8 @@ def encoded(
     >>> found.program
     Program(variables=41, integer=12, rows=45, quadratic=0, indicators=0, objectives=1)
     """
-    options = options or Options()
-    whole = _product(mdp, target, state, path)
+    options, sense = asked.get("options") or Options(), asked["sense"]
+    whole = _product(mdp, asked["target"], asked.get("state"), asked.get("path"))
     smaller = contracted_product(whole) if options.form == "ours" and encoding in ("QP", "QP*") else None
     product = whole if smaller is None else smaller.product
     reach = Reach.of(product.mdp, product.target, exact=False)
