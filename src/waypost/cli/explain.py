@@ -140,7 +140,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
     constants = parse_constants(reading["constants"])
-    wanted = find_property(options["prop"], constants=constants)
+    wanted = find_property(options["prop"], constants=constants, model=options["model"])
     reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     if loaded.jumps and wanted.within is not None:

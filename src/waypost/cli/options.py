@@ -98,8 +98,9 @@ def reading_options(exact: str = "Compute in exact rational arithmetic; print fr
 property_options = together(
     click.option(
         "--prop",
-        metavar="FILE[:NAME]",
-        help='Take a PRISM or JANI property in place of --target: from a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
+        metavar="NAME|FILE[:NAME]",
+        help="Take a PRISM or JANI property in place of --target: one of the model's by its name, one of another file, "
+        'or one as text, \'Pmax=? [ !"a" U "b" ]\'.',
     ),
     click.option("--initial", metavar="STATE", help="Start in this state rather than the model's own initial state."),
     click.option(

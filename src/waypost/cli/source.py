@@ -59,8 +59,11 @@ class Loaded:
     timeless: tuple[MDP, int] | None = None  # where the model counts steps: what it was before, and how many it counts
 
     def notes_for(self, steps: int | None) -> tuple[str, ...]:
-        """What to say where so many steps are counted: nothing about limits that are."""
-        return self.notes if steps is None else tuple(note for note in self.notes if "--within" not in note)
+        """What to say where so many steps are counted: nothing about limits that are, and that jumps are no time."""
+        if steps is None:
+            return self.notes
+        counted = [f"{steps} steps are {steps} jumps of a continuous-time model, however long they take"]
+        return (*(note for note in self.notes if "--within" not in note), *(counted if self.jumps else ()))
 
     def strategy(self, name: str) -> Strategy:
         """Strategy in a file (see `load_strategy`); one that knows no time plays the same at every step."""
@@ -286,10 +289,10 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
 
 def model_constants(model: str | None, constants: Mapping[str, Any], properties: Iterable[Any]) -> list[str]:
     """Constants that are meant for the model, and not for a file of properties."""
-    from waypost.formats.properties import open_constants
+    from waypost.formats.properties import open_constants, places_of
 
-    files = [str(s) if Path(s).is_file() else str(s).rpartition(":")[0] for s in properties]
-    elsewhere = {name for file in files if file and Path(file).is_file() for name in open_constants(file)}
+    files = {file for source in properties for file in places_of(str(source), model)[0]}
+    elsewhere = {name for file in files for name in open_constants(file)}
     if model is not None and elsewhere & set(constants):
         elsewhere -= open_constants(model)
     return [f"{name}={value}" for name, value in constants.items() if name not in elsewhere]

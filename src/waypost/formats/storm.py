@@ -75,7 +75,8 @@ def read_symbolic(
             texts = (folder / "fractions.txt").read_text().split("\n") if exact else []
     except ChildError as error:
         raise FormatError(_reason(error, path.name, time_limit)) from None
-    model = _with_final(replace(model, definitions=MappingProxyType(dict(definitions or {}))), target, avoid)
+    known = {**answer["constants"], **(definitions or {})}  # as the file writes them, where it does
+    model = _with_final(replace(model, definitions=MappingProxyType(known)), target, avoid)
     return with_fractions(model, [fraction(text, path.name) for text in texts], path.name) if exact else model
 
 
@@ -87,7 +88,7 @@ def _reason(error: ChildError, name: str, time_limit: float | None) -> str:
     if error.trouble == "time":
         return (
             f"Storm did not finish building {name} within {time_limit:g} s; its state space may be too large "
-            f"(smaller constants, or read_symbolic(..., time_limit=None))"
+            f"(give it smaller constants, or more time: --time-limit, time_limit=)"
         )
     if error.trouble == "memory":
         return f"{name} has more states than fit into memory"

@@ -114,7 +114,8 @@ def work(job: Mapping[str, Any]) -> dict[str, Any]:
     """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in the folder we are in.
 
     The answer names the labels of the program, the variables that are computed from others (JANI calls them
-    transient), and the locations of the automata, by the variables that count them.
+    transient), the locations of the automata, by the variables that count them, and the constants of a PRISM
+    program: Storm makes one of every variable that never changes.
     """
     from stormpy.io import CompressionMode, UmbExportOptions, export_to_umb
 
@@ -133,5 +134,6 @@ def work(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "transient": transient,
         "labels": [*transient, "deadlock"] if automata else [*(label.name for label in program.labels), "deadlock"],
+        "constants": {} if automata else {x.name: str(x.definition) for x in program.constants if x.defined},
         "locations": {a.location_variable.name: [a.name, [place.name for place in a.locations]] for a in automata},
     }
