@@ -130,7 +130,8 @@ def _explain(options: dict[str, Any]) -> None:
 
 def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     """Model of a file or a case study, and the target that a property names, if one was given."""
-    reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
+    if options["initial"] is not None:
+        reading["initial"] = options["initial"]
     if not options["prop"]:
         if not any(options[name] for name in BEHIND):
             reading["target"] = options["target"] or None
@@ -173,7 +174,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(loaded.strategy(options["strategy"]))
-    states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    states, groups = asked_for(loaded, options["states"], options["groups"])
     if options["by"] == "variable" and states is None and not options["files_drawn"]:
         states = ()
     asked = loaded.mdp.n_states if states is None else len(states)
