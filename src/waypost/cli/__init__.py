@@ -76,8 +76,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; a mistake of the user's is one sentence and exit code 2, anything else is our bug.
 
-    Interrupted work ends with 130, also where it could not be asked to stop, work over its time limit with 2; a reader of our pipe that has seen enough
-    is no mistake at all.
+    Interrupted work ends with 130, also where it could not be asked to stop, and work over its time limit with 2; a
+    reader of our pipe that has seen enough is no mistake at all.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: then nobody listens

@@ -373,7 +373,8 @@ def _listed(names: Sequence[Name], word: str) -> list[str | Name]:
     if len(names) > NAMED:
         shown.append(f"{len(names) - NAMED} more")
     parts: list[str | Name] = []
+    comma = "; " if any(", " in name.text for name in names[:NAMED]) else ", "  # names may have commas of their own
     for k, each in enumerate(shown):
-        parts += [] if k == 0 else [f" {'and' if len(names) > NAMED else word} " if k == len(shown) - 1 else ", "]
+        parts += [] if k == 0 else [f" {'and' if len(names) > NAMED else word} " if k == len(shown) - 1 else comma]
         parts.append(each)
     return parts
