@@ -203,8 +203,10 @@ def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> d
     variables = [name for name in mdp.variables if name != STEP]
     scope: Any = "optimal" if options["scope"] == "optimal" else "all"
     told = by_variable(mdp, target=target, scope=scope, variables=variables)
-    most = (options["top"] or 20) if by == "variable" else FIRST
-    return {text: text for text in list(told)[:most]}
+    if by == "variable":
+        return {text: text for text in list(told)[: options["top"] or 20]}
+    several = [predicate.text for predicate in told.predicates if predicate.states > 1]  # states have rows themselves
+    return {text: text for text in several[:FIRST]}
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
