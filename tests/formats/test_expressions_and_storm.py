@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from waypost.formats import read_mdp
+from waypost.formats.brackets import bracketed
 from waypost.model.expressions import states_where
 
 pytest.importorskip("stormpy", reason="Storm is the judge")
@@ -188,3 +189,19 @@ def test_variables_of_a_jani_model_that_never_change_still_have_their_values(tmp
     assert mdp.states[mdp.initial] == "x=0"
     assert (mdp.where("x=most") == mdp.where("x=4")).all()
     assert (mdp.where("x=own") == mdp.where("x=2")).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_brackets_change_no_meaning(tmp_path, seed):
+    """Law: an expression with every bracket holds where it holds without them, to us and to Storm."""
+    made = Expressions(seed + 500)
+    written = [made.condition(3)[0] for _ in range(80)]
+    labels = "\n".join(
+        f'label "e{k}" = {bracketed(text)};'.replace('"high"', "(x>=2)") for k, text in enumerate(written)
+    )
+    (tmp_path / "walk.prism").write_text(f"{PROGRAM}{labels}\n")
+    mdp = read_mdp(tmp_path / "walk.prism")
+    for k, text in enumerate(written):
+        for asked in (text, bracketed(text)):
+            found = states_where(asked, mdp.variables, mdp.labels, mdp.n_states, mdp.definitions)
+            assert (found == mdp.labels[f"e{k}"]).all(), asked

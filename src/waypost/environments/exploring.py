@@ -196,7 +196,8 @@ class _Frontier:
         state = self.found.setdefault(where, len(self.found))
         if len(self.found) > self.limit:
             raise ModelError(
-                f"the environment has more than {self.limit} states; allow more (limit=, --const limit=100000), or pass a coarser key="
+                f"the environment has more than {self.limit} states; allow more (limit=, --const limit=100000), or "
+                "pass a coarser key="
             )
         if not ended and state not in self.alive:
             self.alive.add(state)
