@@ -5,7 +5,7 @@ clusters of what the network computes from them in its last hidden layer. Which 
 matter of taste: each is refined where it fails on episodes it was not made from, the one with the least error there is
 told, and its error is checked once more on episodes that had no say in anything.
 
-Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes half a minute)
+Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes two minutes)
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from waypost.environments import Episode, record
 
 SEEN = ("position", "speed", "angle", "turn")  # what CartPole's four numbers are
 LIMIT = 60  # steps for which the pole is to stand
+LONGER = 200  # steps, where the agent makes no random mistakes
 
 
 def trained(*, steps: int = 1280, seed: int = 1) -> PPO:
@@ -52,12 +53,10 @@ def leaning(seen: Any) -> str:
     return f"lean={lean}, turn={turn}"
 
 
-def main() -> None:
-    """Train, play, find cells that predict held-out episodes, and say which of them tell success from failure."""
-    agent = trained()
-    played = record(  # the agent as it learned: it draws its actions
-        gymnasium.make("CartPole-v1"), agent, episodes=800, deterministic=False, seed=7, max_steps=LIMIT
-    )
+def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
+    """Play, find cells that predict held-out episodes, and say which of them tell success from failure."""
+    world = gymnasium.make("CartPole-v1")
+    played = record(world, agent, episodes=800, deterministic=deterministic, seed=7, max_steps=limit)
     ways: dict[str, dict[str, Any]] = {
         "features a person named": {"features": leaning},
         "clusters of what it sees": {},
@@ -70,6 +69,15 @@ def main() -> None:
     best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
     print(f"\nThe least error while refining had cells from {best}.")
     print(tried[best].summary(names=SEEN))
+
+
+def main() -> None:
+    """Train, and explain the agent as it learned, drawing its actions, and as it does what it thinks best."""
+    agent = trained()
+    print(f"As it learned, {LIMIT} steps:")
+    told(agent, deterministic=False, limit=LIMIT)
+    print(f"\nWithout chance, {LONGER} steps, in which it drifts off the track:")
+    told(agent, deterministic=True, limit=LONGER)
 
 
 if __name__ == "__main__":

@@ -129,3 +129,39 @@ def test_the_hidden_layer_of_a_network_is_a_space(kind):
     assert rows.shape == (5, 7)
     with pytest.raises(WaypostError, match="no hidden layer"):
         hidden_layer(object())
+
+
+class Fuse(gymnasium.Env):
+    """Nothing to be seen: it burns for ten steps, may go off in the five after that, and never later."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(-10, 10, (1,))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.at, self.off = 0, int(self.np_random.integers(10, 20))  # from 15 on it does not
+        return np.zeros(1), {}
+
+    def step(self, action):  # noqa: ARG002
+        self.at += 1
+        return np.zeros(1), 0.0, self.at == self.off and self.off < 15, False, {}
+
+
+def test_time_is_cut_where_a_chain_that_remembers_nothing_fails():
+    """Law: what happens at a time and not before is told by stages, where cells tell nothing."""
+    episodes = record(Fuse(), lambda _: 0, episodes=600, seed=3, max_steps=30)
+
+    def outcome(end):
+        return "negative" if end.terminated else "positive"
+
+    found = abstract_agent(episodes, outcome=outcome, cells=1)
+    assert found.tried[0][1] > 0.15
+    assert found.fit.fits
+    assert found.begins[0] in (9, 10)
+    assert found.fit.predicted["negative"][8] < 0.02
+    least = reachability(found.mdp, target="negative", optimum="max")[found.mdp.initial]
+    assert least == pytest.approx(found.fit.predicted["negative"][-1])
+    assert reachability(found.mdp, target="positive", optimum="max")[found.mdp.initial] == pytest.approx(1 - least)
+    told = state_importance(found.mdp, target="negative", scope=found.strategy)
+    assert told["start, step=0"].lower == 1
+    assert "apart before and after steps" in found.summary()

@@ -88,3 +88,58 @@ def test_a_bound_on_time_is_no_number_of_jumps(tmp_path):
         CliRunner().invoke(cli, ["explain", str(model), "--prop", 'P=? [ F<=3 "goal" ]'], catch_exceptions=False)
     told = CliRunner().invoke(cli, ["check", str(model), "--prop", 'P=? [ F<=3 "goal" ]'], catch_exceptions=False)
     assert "not answered" in told.stdout
+
+
+CHAIN = """ctmc
+module m
+  x : [0..2] init 0;
+  [] x=0 -> 2:(x'=1) + 1:(x'=2);
+  [] x=1 -> 3:(x'=0) + 1:(x'=2);
+endmodule
+label "goal" = x=2;
+"""
+
+
+def test_steps_of_a_continuous_time_model_are_said_to_be_jumps(tmp_path):
+    """Law: whoever counts steps where time passes between them is told that it is not time that is counted."""
+    pytest.importorskip("stormpy")
+    (tmp_path / "c.prism").write_text(CHAIN)
+    words = [str(tmp_path / "c.prism"), "--target", "goal"]
+    for option in ("--steps", "--within"):
+        told = CliRunner().invoke(cli, ["explain", *words, option, "4"], catch_exceptions=False)
+        assert "4 steps are 4 jumps of a continuous-time model, however long they take" in told.stderr
+    told = CliRunner().invoke(cli, ["explain", *words], catch_exceptions=False)
+    assert "read by its jumps" in told.stderr
+    assert "steps are" not in told.stderr
+
+
+def test_a_property_of_the_model_goes_by_its_name(tmp_path):
+    """Law: a name means the property of that name in the JANI model itself, or in the file beside a PRISM model."""
+    pytest.importorskip("stormpy")
+    model, beside = tmp_path / "line.drn", tmp_path / "line.props"
+    write_mdp(LINE, model)
+    beside.write_text('"safely": Pmax=? [ !"trapped" U<=2 "won" ];\n"cost": R{"c"}max=? [ F "won" ];')
+    named = answer(str(model), "--prop", "safely")
+    assert named == answer(str(model), "--prop", f"{beside}:safely")
+    assert named["reachability"]["max"] == pytest.approx(0.5)
+    with pytest.raises(WaypostError, match=r"no property 'safly' in line\.props; did you mean 'safely'"):
+        answer(str(model), "--prop", "safly")
+    with pytest.raises(WaypostError, match="expected rewards"):
+        answer(str(model), "--prop", "cost")
+    with pytest.raises(WaypostError, match=r"no file '.*other\.props'"):
+        answer(str(model), "--prop", f"{tmp_path / 'other.props'}:safely")
+    told = CliRunner().invoke(cli, ["check", str(model), "--prop", "safely"], catch_exceptions=False)
+    assert "0.5" in told.stdout.rpartition("Properties")[2]
+
+
+def test_a_property_of_a_jani_model_goes_by_its_name(shared_data):
+    pytest.importorskip("stormpy")
+    model = shared_data / "models/qcomp/consensus/consensus.2.jani"
+    found = answer(str(model), "--const", "K=2", "--prop", "c2", "--state", "counter=9")
+    assert found["reachability"]["min"] == pytest.approx(0.3828125)
+
+
+def test_a_probability_that_nobody_optimises_is_both_where_there_are_choices(model):
+    """Law: P=? of a model with choices is the least and the greatest probability."""
+    told = CliRunner().invoke(cli, ["check", model, "--prop", 'P=? [ F<=3 "trapped" ]'], catch_exceptions=False)
+    assert "0 to 0.5" in told.stdout

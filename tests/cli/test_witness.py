@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,9 @@ from click.testing import CliRunner
 import waypost
 from waypost.cases import loan
 from waypost.cli import cli
+from waypost.formats import write_mdp
 from waypost.formats.strategies import read_strategy
+from waypost.model import MDP
 
 
 def run(*words):
@@ -81,3 +84,22 @@ def test_a_path_is_drawn_with_the_importance_of_its_beginnings(tmp_path, ending)
         text = file.read_text(encoding="utf-8")
         assert "Application" in text
         assert "0.897 to 1" in text
+
+
+def test_a_witness_of_a_label_or_an_expression_is_one_of_passing_any_of_its_states(tmp_path):
+    """Law: under it the importance of the set is the bound that the set has."""
+    steps = {
+        "x=0": {"left": "x=1", "right": {"x=2": 0.5, "x=3": 0.5}},
+        "x=1": {"go": "x=4"},
+        "x=2": {"go": "x=4"},
+        "x=3": {"go": "x=4"},
+        "x=4": {},
+    }
+    write_mdp(MDP.from_dict(steps, initial="x=0", labels={"won": ["x=4"], "right": ["x=2", "x=3"]}), tmp_path / "m.drn")
+    words, file = ("explain", str(tmp_path / "m.drn"), "--target", "won"), str(tmp_path / "w.json")
+    for states, value in (("right", "1"), ("x>1 & x<4", "1"), ("x=2", "0.5")):
+        said = run(*words, "--scope", "all", "--witness", states, "-o", file).output
+        assert said == f"{file}: a strategy under which the importance of {states!r} is {value}\n"
+        told = json.loads(run(*words, "--strategy", file, "-s", states, "--format", "json").stdout)
+        (found,) = [*told["states"], *told.get("groups", [])]
+        assert found["strategy"]["lower"] == found["strategy"]["upper"] == pytest.approx(float(value))

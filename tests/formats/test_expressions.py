@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import NameUnknownError, WaypostError
+from waypost.formats.jani import expression_text
 from waypost.model import MDP
-from waypost.model.expressions import is_expression, states_where
+from waypost.model.expressions import is_expression, number_of, states_where
 from waypost.model.valuations import read_valuations
 
 STATES = [f"x={x}, y={y}, open={str(x > y).lower()}" for x in range(-2, 4) for y in range(3)]
@@ -35,7 +36,8 @@ def chosen(expression: str) -> list[bool]:
         ("open != false & true", "open"),
         ('"goal" & y!=0', "x == 3 and y != 0"),
         ("-x=-y", "-x == -y"),
-        ("false => false => false", "True"),
+        ("false => false => false", "False"),
+        ("x=1 => open => y=1", "(x == 1 and not open) or y == 1"),
         ("open=(x>y)", "True"),
         ("0<=x<y+1", "0 <= x < y + 1"),
         ("x/2>0.5", "x / 2 > 0.5"),
@@ -111,8 +113,14 @@ def test_any_text_is_a_set_of_states_or_an_error_of_ours(text):
     assert mask.shape == (len(STATES),)
 
 
-def test_a_remainder_by_zero_means_no_state():
-    assert chosen("mod(x, y)=0") == [y != 0 and x % y == 0 for x, y, _ in POINTS]
+def test_a_remainder_by_nothing_positive_means_no_state():
+    assert chosen("mod(x, y)=0") == [y > 0 and x % y == 0 for x, y, _ in POINTS]
+    assert chosen("mod(y, x)=0") == [x > 0 and y % x == 0 for x, y, _ in POINTS]
+
+
+def test_numbers_divided_by_zero_are_greater_than_all_others_and_have_no_floor():
+    assert chosen("1/x + 1 > 100") == [x == 0 for x, _, _ in POINTS]
+    assert chosen("floor(1/x) > -2") == [x != 0 for x, _, _ in POINTS]
 
 
 def test_a_state_may_stand_in_quotes_like_a_label():
@@ -125,3 +133,14 @@ def test_names_are_not_expressions():
     assert not is_expression("Application+", VARIABLES)
     assert is_expression("open", VARIABLES)
     assert is_expression("loc=58", VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("operator", "python"), [("trc", "int(v)"), ("abs", "abs(v)"), ("sgn", "(v > 0) - (v < 0)"), ("ceil", "-(-v // 1)")]
+)
+def test_functions_of_jani_are_written_with_those_of_prism(operator, python):
+    half = {"op": "/", "left": {"op": "*", "left": 3, "right": "x"}, "right": 2}
+    text = expression_text({"op": operator, "exp": half})
+    for x in range(-2, 4):
+        value = eval(python, {"v": 3 * x / 2})  # noqa: S307
+        assert number_of(text, {"x": str(x)}) == value, (operator, x)

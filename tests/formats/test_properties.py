@@ -211,7 +211,17 @@ endmodule
 label "home" = x=3;
 """
     (tmp_path / "walk.prism").write_text(text)
-    for words in ('"home"', "home", "x=3", ["x=3", "done"], "x=3 & !done", '"home" & x=N-47'):
+    for words in (
+        '"home"',
+        "home",
+        "x=3",
+        ["x=3", "done"],
+        "x=3 & !done",
+        "!x<3 & !x>3",
+        "2<x<4",
+        "x=3 <=> true",
+        '"home" & x=N-47',
+    ):
         whole, part = (read_mdp(tmp_path / "walk.prism", target=t) for t in (None, words))
         assert part.n_states <= 12
         assert whole.n_states > 100

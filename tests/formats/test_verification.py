@@ -18,7 +18,7 @@ from waypost.formats.storm import read_symbolic
 from waypost.formats.strategies import read_strategy, write_strategy
 from waypost.formats.verification import second_opinion
 from waypost.importance import state_importance
-from waypost.model import Strategy, induced_mdp
+from waypost.model import MDP, Strategy, induced_mdp
 from waypost.solve import reachability
 
 pytest.importorskip("stormpy")
@@ -76,6 +76,33 @@ def test_verify_tells_equal_claims_from_wrong_ones(witness):
     assert "NO" in wrong.output
     with pytest.raises(WaypostError, match="--state"):
         ran("verify", "loan", witness, "--target", "Granted", "--side", "upper")
+
+
+def test_a_bound_over_best_strategies_is_not_attained_by_one_that_is_none(tmp_path):
+    """Law: the same importance under a strategy out of scope is no witness."""
+    poor = {"s0": {"Consult": 1}, "Consultation": {"Apply": 0.5, "Angry": 0.5}, "Error": "Quit", "Rework": "Quit"}
+    (tmp_path / "poor.json").write_text(json.dumps(poor))
+    words = ("verify", "loan", tmp_path / "poor.json", "--target", "Granted", "--state", "Consultation")
+    assert ran(*words, "--side", "upper", "--scope", "all").exit_code == 0
+    done = ran(*words, "--side", "upper", "--scope", "optimal")
+    assert done.exit_code == 1
+    assert "no best strategy" in done.output
+    assert "0.98 is possible" in done.output
+
+
+def test_rare_events_are_not_equal_because_all_of_them_are_small(tmp_path):
+    """Law: importance 1e-12 and 3e-10 differ, whatever an absolute tolerance would say; fractions settle the rest."""
+    steps = {
+        "a": {"seldom": {"b": 1e-12, "won": 1 - 1e-12}, "less seldom": {"b": 3e-10, "won": 1 - 3e-10}},
+        "b": {"go": "won"},
+        "won": {},
+    }
+    write_mdp(MDP.from_dict(steps, initial="a", labels={"won": ["won"]}), tmp_path / "rare.drn")
+    (tmp_path / "often.json").write_text(json.dumps({"a": "less seldom"}))
+    words = ("verify", tmp_path / "rare.drn", tmp_path / "often.json", "--target", "won", "--state", "b")
+    assert ran(*words, "--side", "lower").exit_code == 1
+    assert ran(*words, "--side", "lower", "--exact").exit_code == 1
+    assert ran(*words, "--side", "upper", "--exact").exit_code == 0
 
 
 @pytest.mark.parametrize("ending", ["drn", "prism"])

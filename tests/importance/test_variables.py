@@ -108,3 +108,13 @@ def test_a_model_without_variables_says_how_to_name_them():
         by_variable(named, target="x=1", scope="all")["x=0"]
     with pytest.raises(WaypostError, match="length is a whole number, at least 1"):
         by_variable(named, target="x=1", scope="all", length=0)
+
+
+def test_of_thresholds_that_are_passed_alike_only_the_tightest_is_told():
+    """Law: x>=3 says all that x>=2 does where every run that passes one passes both; of what is lost, the widest."""
+    steps = {f"x={k}": {"on": {f"x={k + 1}": 0.5, f"x={k + 2}": 0.5}, "off": f"x={-k - 1}"} for k in range(6)}
+    ends = {f"x={k}": {} for k in (-6, -5, -4, -3, -2, -1, 6, 7)}
+    mdp = MDP.from_dict(steps | ends, initial="x=0", labels={"won": ["x=6", "x=7"]})
+    told = [p for p in by_variable(mdp, target="won", scope="all").predicates if ">=" in p.text or "<=" in p.text]
+    assert [p.text for p in told if p.kind.value == "indispensable"] == ["x>=4"]
+    assert [p.text for p in told if p.kind.value == "detrimental" or p.bounds.upper == 0] == ["x<=-1"]

@@ -12,7 +12,8 @@ predicts ``P(o within t steps)``; the error is the greatest distance from the sh
 
 and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
 Kiefer, Wolfowitz and Massart, 95 %). Where it does not, the cells whose later success the chain gets most wrong are
-cut in two, along what tells that success.
+cut in two, along what tells that success; or, of episodes with a limit, time is cut in two at the step at which the
+chain is furthest off (`waypost.agents.staging`), whichever predicts better.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
+from waypost.agents.staging import BEGIN, START, Staged
 from waypost.agents.telling import CellContrast, contrasts, summary
 from waypost.environments.playing import Episode, Recording, count_mdp, rewarded
 from waypost.errors import ArgumentError, FormatError
@@ -35,10 +37,11 @@ from waypost.model import MDP, Strategy, induced_chain
 from waypost.model.steps import STEP, in_time
 from waypost.model.traces import POSITIVE, Trace
 
-START, BEGIN = "start", "begin"
 LEAST_EPISODES = 12
 ROUNDS = 10  # of refinement, until the error is half of what chance may do
 STAGES = 5  # of an episode with a limit, in which errors do not make up for each other
+MOST_CUTS = 12  # of time
+PATIENCE = 3  # cuts in a row that change nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +61,11 @@ class ChainFit:
     def error(self) -> float:
         """Greatest distance of a prediction from what was observed."""
         return max(float(np.abs(gap).max()) for gap in self.gaps.values())
+
+    @property
+    def worst(self) -> int:
+        """Step at which the error is greatest."""
+        return int(np.max([np.abs(gap) for gap in self.gaps.values()], axis=0).argmax())
 
     @property
     def chance(self) -> float:
@@ -91,6 +99,8 @@ class Abstraction:
         What observations are called.
     fit
         On held-out episodes, which neither made nor refined the chain.
+    begins
+        Steps with which a new stage begins, in which the chain has other probabilities.
     tried
         Number of cells, and error on the episodes that guided the refinement, round by round.
     members
@@ -102,6 +112,7 @@ class Abstraction:
     counted: MDP
     cells: Cells
     fit: ChainFit
+    begins: tuple[int, ...]
     tried: tuple[tuple[int, float], ...]
     members: Mapping[str, NDArray[np.float64]]
 
@@ -169,14 +180,38 @@ def abstract_agent(
     now = work.chain(work.cells)
     tried = [(now.size, now.error)]
     best = now
-    while best.error > best.chance / 2 and now.size < most and len(tried) < ROUNDS:
-        cut = work.cut(now, most - now.size)
-        if cut is now.cells:
+    while best.error > best.chance / 2 and len(tried) < ROUNDS:
+        finer = work.finer(now, most - now.size)
+        if not finer:
             break
-        now = work.chain(cut)
+        now = min(finer, key=lambda chain: chain.error)
         tried.append((now.size, now.error))
         best = min(best, now, key=lambda chain: chain.error)
     return work.finished(best, tuple(tried))
+
+
+def bend(fit: ChainFit, begins: Sequence[int]) -> int | None:
+    """Step at which a stage is to be cut: in the stage where the chain is furthest off, the bend of what was observed.
+
+    That is the step at which the curve is furthest from a straight line through the stage; None where it has none.
+
+    >>> observed = {"lost": np.array([0, 0, 0, 0, 0.2, 0.4, 0.6])}
+    >>> bend(ChainFit(50, {"lost": np.linspace(0, 0.6, 7)}, observed), [])
+    3
+    """
+    found: tuple[int | None, float] = None, 0.0
+    for outcome, gap in fit.gaps.items():
+        curve, last = fit.observed[outcome], len(gap) - 1
+        worst = int(np.abs(gap[:last]).argmax())  # at the limit itself an outcome may come all at once
+        low = max((t for t in begins if t <= worst), default=0)
+        high = min((t for t in begins if t > worst), default=last - 1)
+        if high - low < 2 or abs(gap[worst]) <= found[1]:
+            continue
+        line = np.interp(np.arange(low, high + 1), [low, high], curve[[low, high]])
+        away = np.abs(curve[low : high + 1] - line)
+        if away.max() > 0:
+            found = low + int(away.argmax()), float(abs(gap[worst]))
+    return found[0]
 
 
 def _as_seen(rows: Any) -> Any:
@@ -188,8 +223,23 @@ class _Chain:
     cells: Cells
     strategy: Strategy  # of the counted model
     names: Sequence[Sequence[str]]  # by episode, the cell before each action
-    error: float  # on the guiding episodes
-    chance: float
+    staged: Staged | None  # the same with stages, where there are any
+    fit: ChainFit  # on the guiding episodes
+
+    @property
+    def error(self) -> float:
+        """Greatest distance of a prediction from what was observed."""
+        return self.fit.error
+
+    @property
+    def chance(self) -> float:
+        """Distance that may be chance."""
+        return self.fit.chance
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """Steps with which a new stage begins."""
+        return () if self.staged is None else self.staged.begins
 
     @property
     def size(self) -> int:
@@ -229,46 +279,78 @@ class _Work:
         self.cells = Cells.of(seen, space=space, features=features, cells=cells, seed=seed)
         self.vectors = [self.cells.vectors(recording.observations) for recording in played]
 
-    def chain(self, cells: Cells) -> _Chain:
-        """Count the first part of the episodes, and compare with the second."""
-        names = [
-            cells.names(recording.observations, rows) for recording, rows in zip(self.played, self.vectors, strict=True)
-        ]
-        mdp = count_mdp([self._trace(k, names[k]) for k in self.counted])
+    def finer(self, now: _Chain, room: int) -> list[_Chain]:
+        """Chains that tell more apart: by cells, or by time."""
+        found = []
+        cut = self.cut(now, room) if room > 0 else now.cells
+        if cut is not now.cells:
+            found.append(self.chain(cut, now.begins))
+        sooner = self.in_stages(now)
+        return found if sooner is now else [*found, sooner]
+
+    def in_stages(self, now: _Chain) -> _Chain:
+        """The chain with time cut, again and again, until that predicts no better; as it is without a limit.
+
+        One cut may show only after another: before a bend and behind it.
+        """
+        best, idle = now, 0
+        while self.limited is not None and len(now.begins) < MOST_CUTS and idle < PATIENCE:
+            step = bend(now.fit, now.begins)
+            if step is None or step in now.begins:
+                break
+            now = self.chain(now.cells, (*now.begins, step), now.names)
+            best, idle = (now, 0) if now.error < best.error else (best, idle + 1)
+        return best
+
+    def chain(self, cells: Cells, begins: Sequence[int] = (), names: Sequence[Sequence[str]] | None = None) -> _Chain:
+        """Count the first part of the episodes, and compare with the second; `names` where they are known already."""
+        if names is None:
+            both = zip(self.played, self.vectors, strict=True)
+            names = [cells.names(recording.observations, rows) for recording, rows in both]
+        traces = [self._trace(k, names[k]) for k in self.counted]
+        mdp = count_mdp(traces)
         outcomes = {o: np.array([name == o for name in mdp.states]) for o in sorted(set(self.outcome))}
         strategy = observed_strategy(mdp.with_labels({o: mask for o, mask in outcomes.items() if mask.any()}))
-        fit = self.fit(strategy, self.guiding)
-        return _Chain(cells, strategy, names, fit.error, fit.chance)
+        staged = Staged.of(traces, list(outcomes), begins) if begins else None
+        return _Chain(cells, strategy, names, staged, self.fit(strategy, staged, self.guiding))
 
-    def _trace(self, k: int, states: list[str]) -> Trace:
+    def _trace(self, k: int, states: Sequence[str]) -> Trace:
         """Episode as it is counted; one that ended by the limit just stops."""
         numbers = [int(np.asarray(action).reshape(-1)[0]) for action in self.played[k].actions]
         did = [str(a) if self.actions is None else self.actions[a] for a in numbers]
         after = states[1:] if self.cut_off[k] else [*states[1:], self.outcome[k]]
         return [START, (BEGIN, states[0]), *zip(did, after, strict=False)]
 
-    def fit(self, strategy: Strategy, episodes: NDArray[np.int64]) -> ChainFit:
+    def fit(self, strategy: Strategy, staged: Staged | None, episodes: NDArray[np.int64]) -> ChainFit:
         """Outcomes within t steps: predicted by the chain, and observed."""
-        mdp, steps = strategy.mdp, self.longest
-        matrix = induced_chain(mdp, strategy.modes[0]).T
-        now = np.zeros(mdp.n_states)
-        now[mdp.initial] = 1.0
-        now = matrix @ now  # the step `begin` takes no time
-        outcomes = sorted(set(self.outcome))
-        predicted = {o: np.zeros(steps + 1) for o in outcomes}
-        for t in range(steps + 1):
-            for o, curve in predicted.items():
-                curve[t] = now[mdp.labels[o]].sum() if o in mdp.labels else 0.0
-            now = matrix @ now
+        steps = self.longest
+        predicted = self._curves(strategy) if staged is None else staged.curves(steps)
         if self.limited is not None:
             predicted[self.limited][steps] += 1 - sum(curve[steps] for curve in predicted.values())
-        observed = {o: np.zeros(steps + 1) for o in outcomes}
+        observed = {o: np.zeros(steps + 1) for o in predicted}
         for k in episodes:
             observed[self.outcome[k]][len(self.played[k].actions) :] += 1 / len(episodes)
         return ChainFit(len(episodes), predicted, observed)
 
-    def clocked(self, strategy: Strategy) -> Strategy:
+    def _curves(self, strategy: Strategy) -> dict[str, NDArray[np.float64]]:
+        """By outcome (T + 1,): its probability within t steps, in a chain that knows no stages."""
+        mdp = strategy.mdp
+        matrix = induced_chain(mdp, strategy.modes[0]).T
+        now = np.zeros(mdp.n_states)
+        now[mdp.initial] = 1.0
+        now = matrix @ now  # the step `begin` takes no time
+        predicted = {o: np.zeros(self.longest + 1) for o in sorted(set(self.outcome))}
+        for t in range(self.longest + 1):
+            for o, curve in predicted.items():
+                curve[t] = now[mdp.labels[o]].sum() if o in mdp.labels else 0.0
+            now = matrix @ now
+        return predicted
+
+    def clocked(self, now: _Chain) -> Strategy:
         """The same with a clock, and an outcome for who is still there at the limit; as it is without a limit."""
+        strategy = now.strategy
+        if now.staged is not None:
+            return now.staged.unrolled(self.longest, self.limited)
         if self.limited is None:
             return strategy
         clocked = in_time(strategy, self.longest + 1)
@@ -284,7 +366,7 @@ class _Work:
 
         Where they are wrong is asked of the guiding episodes; along what a cell is cut, of the counted ones.
         """
-        strategy = self.clocked(now.strategy)
+        strategy = self.clocked(now)
         value = Question.of(strategy.mdp, target=self._wanted(), scope=strategy).reach.max.values
         missed = [self._missed(k, now.names[k], strategy.mdp, value) for k in range(len(self.played))]
         wrong: dict[tuple[str, int], float] = {}
@@ -321,13 +403,14 @@ class _Work:
         for k in self.counted:
             for seen, name in zip(self.played[k].observations, now.names[k], strict=True):
                 members.setdefault(name, []).append(np.asarray(seen, float))
-        strategy = self.clocked(now.strategy)
+        strategy = self.clocked(now)
         return Abstraction(
             mdp=strategy.mdp,
             strategy=strategy,
             counted=now.strategy.mdp,
             cells=now.cells,
-            fit=self.fit(now.strategy, self.held_out),
+            fit=self.fit(now.strategy, now.staged, self.held_out),
+            begins=now.begins,
             tried=tried,
             members={name: np.stack(members[name]) for name in sorted(members)},
         )

@@ -59,12 +59,12 @@ class Cells:
             names = [str(self.features(seen)) for seen in observations]
         else:
             names = [f"cell=c{k + 1}" for k in _nearest(rows, self.centres).tolist()]
-        return [self._split(name, row) for name, row in zip(names, rows, strict=True)]
-
-    def _split(self, name: str, row: Vectors) -> str:
-        while name in self.splits:
-            name = f"{name}.{int(_nearest(row[None], self.splits[name])[0]) + 1}"
-        return name
+        cut = np.array(names, object)
+        for name, points in self.splits.items():  # a cell is cut before its parts are
+            within = np.flatnonzero(cut == name)
+            if len(within):
+                cut[within] = [f"{name}.{k + 1}" for k in _nearest(rows[within], points).tolist()]
+        return [str(name) for name in cut.tolist()]
 
     def refined(self, name: str, members: Vectors, missed: Vectors, seed: int) -> Cells:
         """The same with one cell cut in two, along what tells its members' success; as it is if they are all alike.

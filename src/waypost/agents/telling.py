@@ -51,10 +51,17 @@ def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
     return tuple(sorted(told, key=lambda one: -abs(one.difference)))
 
 
+def _apart(begins: Sequence[int]) -> str:
+    """Say which stages were counted apart."""
+    if not begins:
+        return ""
+    steps = " and ".join(filter(None, [", ".join(map(str, begins[:-1])), str(begins[-1])]))
+    return f", apart before and after step{'s' * (len(begins) > 1)} {steps}"
+
+
 def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: int) -> str:
     """The chain in words: whether it may stand for the agent, and which cells tell success from failure."""
     fit, cells = found.fit, len(found.members)
-    worst, step = max((float(np.abs(gap).max()), int(np.abs(gap).argmax())) for gap in fit.gaps.values())
     observed, predicted = (float(curves[wanted][-1]) for curves in (fit.observed, fit.predicted))
     verdict = (
         "no more than chance may do, so the chain may stand for the agent"
@@ -62,9 +69,9 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         else "more than chance may do: read what follows as hints, play more episodes or allow more cells"
     )
     lines = [
-        f"{cells} cells stand for the agent, counted from its episodes.",
+        f"{cells} cells stand for the agent, counted from its episodes{_apart(found.begins)}.",
         f"Of {fit.episodes} episodes held out, {observed:.1%} end {wanted}; the chain says {predicted:.1%}.",
-        f"At no step is it further off than {worst:.3f} (step {step}); chance may do {fit.chance:.3f}.",
+        f"At no step is it further off than {fit.error:.3f} (step {fit.worst}); chance may do {fit.chance:.3f}.",
         f"That is {verdict}.",
     ]
     told = contrasts(found, wanted)

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from waypost.cli.progress import InterruptedWorkError
-from waypost.cli.stopping import INTERRUPTED, stopping
+from waypost.cli.stopping import ending, stopping
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 
@@ -76,8 +76,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; a mistake of the user's is one sentence and exit code 2, anything else is our bug.
 
-    Interrupted work ends with 130, also where it could not be asked to stop; a reader of our pipe that has seen enough
-    is no mistake at all.
+    Interrupted work ends with 130, also where it could not be asked to stop, and work over its time limit with 2; a
+    reader of our pipe that has seen enough is no mistake at all.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: then nobody listens
@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> Any:
             _complain(f"cannot write to standard output: {error.strerror or error}")
             code = 2
         if interrupted.is_set():  # at once: to take a large model apart may need seconds
-            os._exit(INTERRUPTED)
+            os._exit(ending()[1])
     sys.exit(code)
 
 
@@ -112,8 +112,9 @@ def _run(arguments: list[str] | None) -> int:
         _complain(error.format_message(), *([] if context is None else [f"see {context.command_path} --help"]))
         return 2
     except (click.Abort, KeyboardInterrupt, InterruptedWorkError) as stop:
-        _complain(f"interrupted{f': {stop}' if str(stop) else ''}")
-        return INTERRUPTED
+        why, code = ending()
+        _complain(f"{why}{f': {stop}' if str(stop) else ''}")
+        return code
     except WaypostError as error:
         _complain(str(error))
         return 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.options import constants_option, target_option
+from waypost.cli.options import constants_option, target_option, time_limit_option
 from waypost.cli.runs import deliver, output_options
 from waypost.cli.source import Loaded, load, load_strategy, tell
 from waypost.errors import WaypostError
@@ -25,6 +25,7 @@ from waypost.report.planning import PICTURES
 @click.option("--against", metavar="POLICY", help="Another agent, to stand beside it.")
 @click.option("--within", type=click.IntRange(min=0), metavar="N", help="Reach the target in at most N steps.")
 @constants_option
+@time_limit_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many places.")
 @click.option("--plot", "plot_file", metavar="FILE", help="Draw a map with arrows: .svg, .png or .pdf")
 @output_options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,9 @@ MOST_VARIABLES = 12
     "--prop",
     "props",
     multiple=True,
-    metavar="FILE[:NAME]",
-    help="Properties of this file, one of them, or one as text [those of the model and of a .props file beside it].",
+    metavar="NAME|FILE[:NAME]",
+    help="A property of the model by its name, those of a file, one of them, or one as text [all those of the model "
+    "and of a .props file beside it].",
 )
 @reading_options()
 def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...], exact: bool) -> None:
@@ -52,8 +54,9 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
 
     given = parse_constants(constants)
     files = properties_files(model) if model is not None and not props and Path(model).is_file() else ()
-    properties = [p for source in (*props, *files) for p in listed_properties(str(source), constants=given)]
-    loaded = load(model, constants=model_constants(model, given, [*props, *files]), exact=exact)
+    sources = [str(source) for source in (*props, *files)]
+    properties = [p for source in sources for p in listed_properties(source, constants=given, model=model)]
+    loaded = load(model, constants=model_constants(model, given, sources), exact=exact)
     if loaded.jumps:
         properties = [timed(p) if isinstance(p, Property) and p.within is not None else p for p in properties]
     tell(loaded.notes)
@@ -80,15 +83,21 @@ def values(mdp: MDP, properties: Iterable[Property | Unsupported], exact: bool) 
         if isinstance(question, Unsupported):
             yield f"not answered: {question.reason}"
             continue
+        both = question.either and mdp.n_choices > mdp.n_states
         try:
-            value = _value(mdp, question, exact)
+            asks = [replace(question, optimum=o) for o in ("min", "max")] if both else [question]
+            found = [_value(mdp, one, exact) for one in asks]
         except WaypostError as error:
             yield f"not answered: {error}"
             continue
-        kept = holds(question, value)
-        told = str(int(value)) if value in (0, 1) else str(value) if exact else f"{value:.9g}"
-        told = told if told not in ("0", "1") or value in (0, 1) else repr(value)  # 0 and 1 only where they are exact
+        told, kept = " to ".join(_told(value, exact) for value in found), holds(question, found[0])
         yield told if kept is None else f"{str(kept).lower()} ({told})"
+
+
+def _told(value: Any, exact: bool) -> str:
+    """Number with nine digits; 0 and 1 only where they are exact."""
+    told = str(int(value)) if value in (0, 1) else str(value) if exact else f"{value:.9g}"
+    return told if told not in ("0", "1") or value in (0, 1) else repr(value)
 
 
 def _value(mdp: MDP, question: Property, exact: bool) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.options import one_of, reading_options, target_option
+from waypost.cli.options import constants_option, one_of, target_option
 from waypost.cli.path import split_steps
 from waypost.cli.source import load
 from waypost.cli.terminal import say
@@ -42,7 +42,8 @@ FORMS = {"letter": "to the letter", "ours": "as we would have it solved"}
               help="Seconds for the solver.")  # fmt: skip
 @click.option("--presolve/--no-presolve", default=True, help="Let the solver simplify the program first.")
 @click.option("--write", "file", metavar="FILE", help="Write the program, .lp or .mps, instead of solving it.")
-@reading_options()
+@constants_option
+@click.option("--exact", is_flag=True, help="Compute in exact rational arithmetic; print fractions.")
 def command(model: str | None, target: tuple[str, ...], state: str | None, **options: Any) -> None:
     """One bound of the importance of a state or path of MODEL by one encoding of the paper, beside the exact value.
 

@@ -130,7 +130,8 @@ def _explain(options: dict[str, Any]) -> None:
 
 def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     """Model of a file or a case study, and the target that a property names, if one was given."""
-    reading |= {name: options[name] for name in ("initial", "time_limit") if options[name] is not None}
+    if options["initial"] is not None:
+        reading["initial"] = options["initial"]
     if not options["prop"]:
         if not any(options[name] for name in BEHIND):
             reading["target"] = options["target"] or None
@@ -140,7 +141,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
     constants = parse_constants(reading["constants"])
-    wanted = find_property(options["prop"], constants=constants)
+    wanted = find_property(options["prop"], constants=constants, model=options["model"])
     reading["constants"] = model_constants(options["model"], constants, [options["prop"]])
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     if loaded.jumps and wanted.within is not None:
@@ -173,7 +174,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(loaded.strategy(options["strategy"]))
-    states, groups = asked_for(loaded.mdp, options["states"], options["groups"])
+    states, groups = asked_for(loaded, options["states"], options["groups"])
     if options["by"] == "variable" and states is None and not options["files_drawn"]:
         states = ()
     asked = loaded.mdp.n_states if states is None else len(states)
@@ -202,8 +203,10 @@ def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> d
     variables = [name for name in mdp.variables if name != STEP]
     scope: Any = "optimal" if options["scope"] == "optimal" else "all"
     told = by_variable(mdp, target=target, scope=scope, variables=variables)
-    most = (options["top"] or 20) if by == "variable" else FIRST
-    return {text: text for text in list(told)[:most]}
+    if by == "variable":
+        return {text: text for text in list(told)[: options["top"] or 20]}
+    several = [predicate.text for predicate in told.predicates if predicate.states > 1]  # states have rows themselves
+    return {text: text for text in several[:FIRST]}
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:

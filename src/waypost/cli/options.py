@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from waypost.cli.stopping import limited
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 OUTCOME = ("positive", "negative", "attribute", "within")  # how a case ended, as `set_outcome` takes it
 LEARNING = ("recipe", "actors", "choosing", "eps", *OUTCOME, "columns", "quiet")  # what `learning_options` gives
@@ -90,24 +92,34 @@ constants_option = click.option(
 )
 
 
+def _start_clock(context: click.Context, _option: click.Parameter, seconds: float | None) -> None:
+    if seconds is not None:
+        context.with_resource(limited(seconds))
+
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    expose_value=False,
+    callback=_start_clock,
+    help="Give up after so long [none; 300 for building a PRISM or JANI model].",
+)
+
+
 def reading_options(exact: str = "Compute in exact rational arithmetic; print fractions.") -> Decorator:
     """Give a command the options of reading a model."""
-    return together(constants_option, click.option("--exact", is_flag=True, help=exact))
+    return together(constants_option, time_limit_option, click.option("--exact", is_flag=True, help=exact))
 
 
 property_options = together(
     click.option(
         "--prop",
-        metavar="FILE[:NAME]",
-        help='Take a PRISM or JANI property in place of --target: from a file, or as text, \'Pmax=? [ !"a" U "b" ]\'.',
+        metavar="NAME|FILE[:NAME]",
+        help="Take a PRISM or JANI property in place of --target: one of the model's by its name, one of another file, "
+        'or one as text, \'Pmax=? [ !"a" U "b" ]\'.',
     ),
     click.option("--initial", metavar="STATE", help="Start in this state rather than the model's own initial state."),
-    click.option(
-        "--time-limit",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="SECONDS",
-        help="Time for building a PRISM or JANI model.",
-    ),
 )
 
 outcome_options = together(

@@ -53,7 +53,10 @@ def command(model: str | None, target: tuple[str, ...], steps: str, *, as_json: 
     from waypost.story import activity_path
 
     learning = taken_options(options)
-    found = load(model, constants=options["constants"], exact=options["exact"], data=options["data"], learning=learning)
+    reading = {name: options[name] for name in ("constants", "exact", "data")}
+    if options["strategy"] is None:
+        reading["target"] = target or None
+    found = load(model, learning=learning, **reading)
     if not target and (model is None or found.target is None):
         raise WaypostError("say what to reach: --target LABEL, or for a log which cases are good, --positive EVENT")
     goal = target or (str(found.target),)

@@ -9,7 +9,7 @@ import click
 
 from waypost.cli.options import scope_option
 from waypost.cli.runs import asked, by_option, deliver, exact_option, model_options, output_options
-from waypost.cli.source import load_strategy, scopes_of
+from waypost.cli.source import as_built, load_strategy, scopes_of
 from waypost.cli.terminal import give
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_text
@@ -51,9 +51,10 @@ def command(model: str | None, pattern: str | None, **options: Any) -> None:
     strategy = options["strategy"]
     scopes = scopes_of(options["scope"]) if strategy is None else (load_strategy(strategy, found.mdp),)
     how = {"exact": options["exact"], "by": found.by, "committed": options["committed"]}
-    answers: list[PatternImportance] = [
-        pattern_importance(found.mdp, pattern=pattern, target=found.target, scope=scope, **how) for scope in scopes
-    ]
+    with as_built(found.loaded):
+        answers: list[PatternImportance] = [
+            pattern_importance(found.mdp, pattern=pattern, target=found.target, scope=scope, **how) for scope in scopes
+        ]
     if witness:
         text = json.dumps(answers[0].witness(witness).to_dict(), ensure_ascii=False, indent=1) + "\n"
         if options["output"] is None:

@@ -36,6 +36,7 @@ exact_option = click.option("--exact", is_flag=True, help="Compute in exact rati
 model_options = given.together(
     given.target_option(),
     given.constants_option,
+    given.time_limit_option,
     click.option("--data", metavar="FILE", help="Your copy of the data, for a case study that needs one."),
     given.learning_options,
 )
@@ -84,6 +85,8 @@ def asked(model: str | None, options: dict[str, Any]) -> Subject:
     learning = taken_options(options)
     steps = taken_steps(model, learning)
     reading = {name: options[name] for name in ("constants", "data")}
+    if options["target"] and options.get("strategy") in (None, "best"):  # one in a file may speak of what comes behind
+        reading["target"] = options["target"]
     loaded = load(model, learning=learning, exact=options.get("exact", False), **reading)
     tell(loaded.notes_for(steps), quiet=learning["quiet"])
     target = options["target"] or (() if loaded.target is None else (loaded.target,))

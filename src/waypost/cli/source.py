@@ -13,12 +13,15 @@ from typing import Any
 from waypost.cases import CASES, case, find_case, is_case, loan, prepare_case
 from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import LEARNING, OUTCOME
-from waypost.cli.progress import status
+from waypost.cli.progress import interruptible, status
+from waypost.cli.stopping import allowed
 from waypost.cli.terminal import say
 from waypost.environments.ends import GOAL, model_steps
 from waypost.environments.named import names_environment
-from waypost.errors import StrategyError, WaypostError
+from waypost.errors import ModelError, StrategyError, WaypostError
 from waypost.formats import ReadingNote, read_mdp
+from waypost.formats.jani import FORMAT as JANI
+from waypost.formats.prism import FORMAT as PRISM
 from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
 from waypost.importance import states_and_groups
@@ -44,6 +47,7 @@ from waypost.model import MDP, Strategy
 from waypost.model.steps import in_time, within
 from waypost.model.traces import POSITIVE
 
+SYMBOLIC = (*PRISM.endings, *JANI.endings)
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
 
 
@@ -56,11 +60,15 @@ class Loaded:
     prepared: Prepared | None = None  # what it was learned from, if it was
     notes: tuple[str, ...] = ()
     jumps: bool = False  # whether it is a continuous-time model, in which steps are no time
+    built_to: tuple[str, ...] = ()  # the target of a PRISM or JANI model that Storm built no further
     timeless: tuple[MDP, int] | None = None  # where the model counts steps: what it was before, and how many it counts
 
     def notes_for(self, steps: int | None) -> tuple[str, ...]:
-        """What to say where so many steps are counted: nothing about limits that are."""
-        return self.notes if steps is None else tuple(note for note in self.notes if "--within" not in note)
+        """What to say where so many steps are counted: nothing about limits that are, and that jumps are no time."""
+        if steps is None:
+            return self.notes
+        counted = [f"{steps} steps are {steps} jumps of a continuous-time model, however long they take"]
+        return (*(note for note in self.notes if "--within" not in note), *(counted if self.jumps else ()))
 
     def strategy(self, name: str) -> Strategy:
         """Strategy in a file (see `load_strategy`); one that knows no time plays the same at every step."""
@@ -93,7 +101,7 @@ def load(
     Without any it is the loan example.
 
     `data` is the user's copy of the data of a case study, `learning` what `learning_options` gave, `building` what else
-    `read_mdp` takes: where to begin, where to stop, how long it may take.
+    `read_mdp` takes: where to begin, and where to stop.
     """
     if source is None:
         return Loaded(loan(), "Granted")
@@ -102,12 +110,20 @@ def load(
         return learned(prepared)
     if not Path(source).exists() and is_case(source):
         return Loaded(case(source, data), find_case(source)[0].target)
-    with warnings.catch_warnings(record=True) as caught:
+    if (seconds := allowed()) is not None:
+        building["time_limit"] = seconds
+    unread = f"{shown(source)} was not read to its end"
+    with warnings.catch_warnings(record=True) as caught, interruptible(lambda: unread):
         warnings.simplefilter("always", ReadingNote)
         mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
     jumps = any(issubclass(warning.category, JumpsNote) for warning in caught)
     goal = GOAL if names_environment(source) and mdp.labels[GOAL].any() else None
-    return Loaded(mdp, goal, notes=tuple(str(warning.message) for warning in caught), jumps=jumps)
+    stops = _texts(building.get("target")) if Path(source).suffix in SYMBOLIC else ()
+    return Loaded(mdp, goal, notes=tuple(str(warning.message) for warning in caught), jumps=jumps, built_to=stops)
+
+
+def _texts(target: Any) -> tuple[str, ...]:
+    return () if target is None else (target,) if isinstance(target, str) else tuple(target)
 
 
 def find_prepared(
@@ -286,24 +302,42 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
 
 def model_constants(model: str | None, constants: Mapping[str, Any], properties: Iterable[Any]) -> list[str]:
     """Constants that are meant for the model, and not for a file of properties."""
-    from waypost.formats.properties import open_constants
+    from waypost.formats.properties import open_constants, places_of
 
-    files = [str(s) if Path(s).is_file() else str(s).rpartition(":")[0] for s in properties]
-    elsewhere = {name for file in files if file and Path(file).is_file() for name in open_constants(file)}
+    files = {file for source in properties for file in places_of(str(source), model)[0]}
+    elsewhere = {name for file in files for name in open_constants(file)}
     if model is not None and elsewhere & set(constants):
         elsewhere -= open_constants(model)
     return [f"{name}={value}" for name, value in constants.items() if name not in elsewhere]
 
 
-def asked_for(mdp: MDP, states: Sequence[str], groups: Iterable[str]) -> tuple[tuple[str, ...] | None, dict[str, str]]:
+def asked_for(
+    loaded: Loaded, states: Sequence[str], groups: Iterable[str]
+) -> tuple[tuple[str, ...] | None, dict[str, str]]:
     """States and groups of ``--state`` and ``--group NAME=EXPR``; None for all states, where no state is named."""
-    single, found = states_and_groups(mdp, states)
+    named = {}
     for text in groups:
         name, equals, expression = text.partition("=")
         if not equals or not name.strip() or not expression.strip():
             raise WaypostError(f"a group is given as NAME=EXPRESSION, not {text!r}")
-        found[name.strip()] = expression.strip()
-    return (single if states else None), found
+        named[name.strip()] = expression.strip()
+    with as_built(loaded):
+        single, found = states_and_groups(loaded.mdp, states)
+        for expression in named.values():
+            loaded.mdp.where(expression)
+    return (single if states else None), found | named
+
+
+@contextmanager
+def as_built(loaded: Loaded) -> Iterator[None]:
+    """Say of what holds nowhere that it may hold behind the target, where the model was built no further."""
+    try:
+        yield
+    except ModelError as error:
+        if not loaded.built_to:
+            raise
+        target = " or ".join(map(repr, loaded.built_to))
+        raise ModelError(f"{error} on the way to {target}; what comes only behind that has importance 0") from None
 
 
 def scopes_of(scope: str) -> tuple[Any, ...]:

@@ -9,16 +9,18 @@ from typing import Any, Literal
 import click
 
 from waypost.cli.options import together
-from waypost.cli.source import Loaded
+from waypost.cli.source import Loaded, as_built
 from waypost.cli.terminal import give, say
 from waypost.errors import WaypostError
 from waypost.formats.strategies import write_strategy
-from waypost.importance import state_importance
+from waypost.importance import Question, group_witness
 from waypost.report.wording import exactly
 
 witness_options = together(
     click.option(
-        "--witness", metavar="STATE", help="Print a strategy that attains a bound of this state, as JSON, instead."
+        "--witness",
+        metavar="STATE|LABEL|EXPR",
+        help="Print a strategy that attains a bound of this state, or of passing any of these, as JSON, instead.",
     ),
     click.option("--side", type=click.Choice(["lower", "upper"]), help="Which bound --witness attains [upper]."),
     click.option(
@@ -37,17 +39,18 @@ def write_witness(loaded: Loaded, options: dict[str, Any]) -> None:
     for path in options["files"]:
         if Path(path).suffix.lower() != ".json":
             raise WaypostError(f"a strategy is written as .json, not as {path!r}")
-    state = options["witness"]
+    states = options["witness"]
     scope: Literal["all", "optimal"] = "optimal" if options["scope"] == "optimal" else "all"
-    found = state_importance(loaded.mdp, target=target, scope=scope, states=[state], exact=options["exact"])
+    question = Question.of(loaded.mdp, target=target, scope=scope, exact=options["exact"])
     side: Literal["lower", "upper"] | None = None
     if options["value"] is None:
         side = "lower" if options["side"] == "lower" else "upper"
-    strategy = found.witness(state, side, value=options["value"])
+    with as_built(loaded):
+        both, strategy = group_witness(question, states, side, value=options["value"])
     if not options["files"]:
         give(json.dumps(strategy.to_dict(), indent=1, ensure_ascii=False) + "\n")
         return
-    attained = options["value"] if side is None else getattr(found[state], side)
+    attained = options["value"] if side is None else getattr(both, side)
     for path in options["files"]:
         write_strategy(strategy, path)
-        say(f"{path}: a strategy under which the importance of {state!r} is {exactly(attained)}")
+        say(f"{path}: a strategy under which the importance of {states!r} is {exactly(attained)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,8 +19,10 @@ from waypost.environments.ends import EnvironmentStep, EpisodeModel
 from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_labels, minigrid_state
 from waypost.errors import ArgumentError, FormatError, ModelError
 from waypost.model import MDP
+from waypost.model.valuations import named_by
 
 StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
+SAMPLES = 200  # of a step that draws random numbers
 PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
 
 
@@ -32,7 +34,7 @@ def explore(
     actions: Sequence[str] | None = None,
     seed: int | None = 0,
     starts: int = 1,
-    samples: int = 200,
+    samples: int = SAMPLES,
     limit: int = 20_000,
 ) -> MDP:
     """Build an MDP by trying every action in every state of a small world, such as Minigrid's.
@@ -92,10 +94,20 @@ def explore(
     finally:
         memory.close()
     mdp = EpisodeModel(walk.steps, [str(where) for where in walk.found], names, begin).mdp()
+    mdp = _briefly_named(mdp)
     if not own:
         return mdp
     env.reset(seed=seed)
     return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
+
+
+def _briefly_named(mdp: MDP) -> MDP:
+    """Leave out of the names what is the same in all states."""
+    variables = mdp.variables
+    if not any(variable.constant for variable in variables.values()):
+        return mdp
+    names = named_by(variables)
+    return mdp if names is None else replace(mdp, states=names, valuations=variables)
 
 
 def _begun(walk: _Frontier, world: Any, seed: int | None, starts: int) -> dict[int, float]:
@@ -184,7 +196,8 @@ class _Frontier:
         state = self.found.setdefault(where, len(self.found))
         if len(self.found) > self.limit:
             raise ModelError(
-                f"the environment has more than {self.limit} states; pass a coarser key= or a larger limit="
+                f"the environment has more than {self.limit} states; allow more (limit=, --const limit=100000), or "
+                "pass a coarser key="
             )
         if not ended and state not in self.alive:
             self.alive.add(state)

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from waypost.environments.exploring import explore
+from waypost.environments.blackjack import is_blackjack
+from waypost.environments.exploring import SAMPLES, explore
 from waypost.environments.gymnasium import from_gymnasium
 from waypost.errors import FormatError, require
 from waypost.model import MDP
@@ -28,11 +29,12 @@ def names_environment(source: Any) -> bool:
     return isinstance(source, str) and source.startswith(PREFIX)
 
 
-def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, int | None]:
-    """Model of an environment, and the limit it sets to the length of an episode, if it sets one.
+def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, tuple[str, ...]]:
+    """Model of an environment, and sentences on what it leaves out.
 
-    >>> named_environment("gym:FrozenLake-v1", {"is_slippery": "false"})
-    (MDP(states=16, choices=49, transitions=49, initial='row=0, col=0'), 100)
+    >>> mdp, notes = named_environment("gym:FrozenLake-v1", {"is_slippery": "false"})
+    >>> mdp, len(notes)
+    (MDP(states=16, choices=49, transitions=49, initial='row=0, col=0'), 1)
     """
     library = require("gymnasium", "gym", "an environment by its name")
     name = source.removeprefix(PREFIX)
@@ -46,7 +48,8 @@ def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, int
         raise FormatError(f"Gymnasium cannot make {name!r}: {str(error)[:300]}") from error
     try:
         if not getattr(env.unwrapped, "P", None):
-            return explore(env, **exploring), _limit(env)
+            found = explore(env, **exploring)
+            return found, (*_limit(env), *_explored(env, exploring, found))
         if exploring:
             raise FormatError(f"{name} has a table, so nothing is explored; leave out {' and '.join(exploring)}")
         return from_gymnasium(env), _limit(env)
@@ -55,9 +58,26 @@ def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, int
             env.close()
 
 
-def _limit(env: Any) -> int | None:
+def _limit(env: Any) -> tuple[str, ...]:
+    """Say that a limit on the length of episodes does not count."""
     limit = getattr(getattr(env, "spec", None), "max_episode_steps", None) or getattr(env.unwrapped, "max_steps", None)
-    return None if limit is None else int(limit)
+    if limit is None:
+        return ()
+    note = f"episodes of the environment end after {limit} steps; here they take as long as they like, unless it is "
+    return (f"{note}asked what is reached within {limit} steps (--within {limit})",)
+
+
+def _explored(env: Any, exploring: Mapping[str, Any], mdp: MDP) -> tuple[str, ...]:
+    """Say which worlds were explored, which numbers are frequencies, and what a strategy sees that no player does."""
+    seed = exploring.get("seed", 0)
+    once = exploring.get("starts", 1) == 1
+    notes = [f"explored from one start, the one with seed {seed}; --const starts=50 begins in as many"] if once else []
+    if mdp.transitions.nnz > mdp.n_choices:
+        tries = exploring.get("samples", SAMPLES)
+        notes.append(f"what is left to chance was tried {tries} times: its probabilities are frequencies")
+    if is_blackjack(env.unwrapped):
+        notes.append("strategies see the dealer's hidden card here, so that the best of them beat every player")
+    return tuple(notes)
 
 
 def _value(text: Any) -> Any:

@@ -157,14 +157,9 @@ def write_mdp(mdp: MDP, path: str | Path) -> None:
 
 def _environment(source: str, options: Mapping[str, Any]) -> MDP:
     """Environment by its name; what its models leave out is said."""
-    mdp, limit = named_environment(source, options)
-    if limit is not None:
-        warnings.warn(
-            f"episodes of the environment end after {limit} steps; here they take as long as they like, unless it is "
-            f"asked what is reached within {limit} steps (--within {limit})",
-            ReadingNote,
-            stacklevel=3,
-        )
+    mdp, notes = named_environment(source, options)
+    for note in notes:
+        warnings.warn(note, ReadingNote, stacklevel=3)
     return mdp
 
 

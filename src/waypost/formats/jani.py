@@ -30,7 +30,13 @@ _INFIX = {
     "/": "/",
 }
 _CALLED = {"%": "mod", "min": "min", "max": "max", "pow": "pow", "log": "log"}
-_OF_ONE = {"floor": "floor", "ceil": "ceil", "trc": "floor"}
+_OF_ONE = {  # PRISM has no words for the last three
+    "floor": "floor({0})",
+    "ceil": "ceil({0})",
+    "trc": "({0} >= 0 ? floor({0}) : ceil({0}))",
+    "abs": "max({0}, -({0}))",
+    "sgn": "({0} > 0 ? 1 : {0} < 0 ? -1 : 0)",
+}
 DEEPEST = 200
 REFUSED = {"G": "globally (G)", "X": "next (X)", "W": "weak until (W)", "R": "release (R)"}
 
@@ -75,11 +81,18 @@ def definitions_of(document: Mapping[str, Any], constants: Mapping[str, Any]) ->
             value = constants[name]
         if isinstance(name, str) and value is not None:
             found[name] = value if isinstance(value, str) and name in constants else expression_text(value)
-    for variable in document.get("variables") or []:
+    variables = [*(document.get("variables") or []), *_local_variables(document)]
+    for variable in variables:
         name, value = variable.get("name"), variable.get("initial-value")
         if isinstance(name, str) and value is not None and not variable.get("transient"):
             found.setdefault(name, expression_text(value))
     return found
+
+
+def _local_variables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Variables that automata have for themselves."""
+    automata = [a for a in document.get("automata") or [] if isinstance(a, dict)]
+    return [v for automaton in automata for v in automaton.get("variables") or [] if isinstance(v, dict)]
 
 
 def labels_of(document: Mapping[str, Any]) -> set[str]:
@@ -119,7 +132,7 @@ def expression_text(expression: Any, labels: Collection[str] = (), depth: int = 
     if operator in _CALLED:
         return f"{_CALLED[operator]}({inner('left')}, {inner('right')})"
     if operator in _OF_ONE:
-        return f"{_OF_ONE[operator]}({inner('exp')})"
+        return _OF_ONE[operator].format(inner("exp"))
     raise FormatError(f"a JANI expression has {str(operator or expression)[:40]!r}, which we do not read")
 
 

@@ -1,33 +1,27 @@
-"""Questions as model checkers write them: PRISM properties and the properties of JANI files, as plain data.
+"""Properties of model checkers as questions of ours: where they are found, what they ask of a model, their values.
 
-::
-
-    "reach":   Pmax=? [ F "goal" ]              reachability
-    "safely":  Pmin=? [ !"crash" U "goal" ]     until: a run ends where the left side no longer holds
-    "soon":    Pmax=? [ F<=20 "goal" ]          within 20 steps: time in the product
-    "through": Pmax=? [ F "detour" || F "goal" ]  conditional: the importance of the detour
-
-``P>=1 [ ... ]`` asks for the least probability, ``P<0.1 [ ... ]`` for the greatest. Everything else is refused by name.
+They stand in PRISM's properties files and in JANI models, or are given as text (`waypost.formats.pctl`).
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from waypost.errors import FormatError, ModelError, NameUnknownError, unknown_name
+from waypost.errors import FormatError, ModelError, unknown_name
 from waypost.formats import jani, prism
 from waypost.formats.conditions import in_either_order
-from waypost.formats.jani import REFUSED, NotOurs, labels_of, parsed, property_text
+from waypost.formats.jani import NotOurs, labels_of, parsed, property_text
 from waypost.formats.lexical import read_text
+from waypost.formats.pctl import KINDS, Property, Unsupported, is_question, read_statement, statements
 from waypost.formats.prism import COMMENT, definitions_of
 from waypost.graph import Graph, reachable
 from waypost.model import MDP, Target
@@ -35,52 +29,31 @@ from waypost.model.expressions import number_of
 from waypost.model.steps import within
 from waypost.solve import reachability
 
-Extreme = Literal["max", "min"]
+__all__ = [
+    "Posed",
+    "Property",
+    "Unsupported",
+    "answer",
+    "asked",
+    "counts_later",
+    "find_property",
+    "holds",
+    "listed_properties",
+    "loads",
+    "open_constants",
+    "parse_property",
+    "places_of",
+    "properties_files",
+    "read_properties",
+    "timed",
+]
+
 ENDINGS = (".props", ".pctl", ".prctl", ".csl")  # of files with properties
 
-_NAMED = re.compile(r'\s*"([^"]*)"\s*:(?!=)\s*(.*)\Z', re.DOTALL)
-_ASKED = re.compile(r"P\s*(max|min)?\s*(=\s*\?|[<>]=?\s*[^\[]+?)\s*\[(.*)\]\s*\Z", re.DOTALL)
 _LABEL = re.compile(r'\blabel\s*"([^"]*)"\s*=\s*([^;]+?)\s*;')
 _DECLARED = re.compile(r'\b(?:const|formula)\b[^;]*;|\blabel\s*"[^"]*"\s*=[^;]*;')
+_SIGNS = re.compile(r"[\[\]{}=?]")  # signs of a formula, which no name has
 _QUOTED = re.compile(r'"([^"]*)"(\s*:(?!=))?')  # a label, or the name of a property
-_BOUND = re.compile(r"\s*(<=|<)\s*(\d+|[A-Za-z_]\w*|\([^()]*\))")
-_SCANNED = re.compile(r'"[^"]*"|\|\||[()\[\]{}]|\b[A-Za-z_]\w*\b|\S')
-_OTHER = {
-    "R": "expected rewards (R)",
-    "S": "the long run (S)",
-    "E": "CTL (E)",
-    "A": "CTL (A)",
-    "filter": "filters",
-    "multi": "several objectives (multi)",
-}
-
-
-@dataclass(frozen=True)
-class Property:
-    """One question about a model: how probable is it to reach `target`?"""
-
-    name: str
-    text: str  # as it stands in the file
-    optimum: Extreme
-    target: str  # an expression, as all of these
-    avoid: str | None = None  # where a run ends before it reached the target
-    within: int | None = None  # steps
-    given: str | None = None  # conditional: that this is reached
-    threshold: str | None = None  # ">=1"
-    definitions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # of the file it stands in
-
-    def reading(self) -> dict[str, str | None]:
-        """Options for `read_mdp` with which a symbolic model is built no further than the question needs."""
-        return {} if self.given is not None else {"target": self.target, "avoid": self.avoid}
-
-
-@dataclass(frozen=True)
-class Unsupported:
-    """A question that we do not answer, and what it is called."""
-
-    name: str
-    text: str
-    reason: str
 
 
 class Posed(NamedTuple):
@@ -192,31 +165,51 @@ def timed(question: Property) -> Unsupported:
     return Unsupported(question.name, question.text, "a bound on time in a continuous-time model")
 
 
-def find_property(source: str, *, constants: Mapping[str, Any] | None = None) -> Property:
-    """Find a property given as ``FILE``, ``FILE:NAME`` or as text.
+def find_property(
+    source: str, *, constants: Mapping[str, Any] | None = None, model: Path | str | None = None
+) -> Property:
+    """Find a property given as ``FILE``, ``FILE:NAME``, as text, or by its name among those of a `model`.
 
     >>> find_property('Pmin=? [ F "goal" ]').optimum
     'min'
     """
-    found = listed_properties(source, constants=constants)
+    found = listed_properties(source, constants=constants, model=model)
     if len(found) != 1:
         names = ", ".join(p.name for p in found) or "none"
         raise FormatError(f"{Path(source).name} has {len(found)} properties; choose one as {source}:NAME ({names})")
     return _supported(found[0])
 
 
-def listed_properties(source: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Property | Unsupported, ...]:
-    """All properties of a ``FILE``, the one of ``FILE:NAME``, or the one that a text is."""
-    path, colon, name = source.rpartition(":")
-    if _ASKED.search(source) or (not Path(source).exists() and not (colon and Path(path).exists())):
-        return (_read(source, _texts(constants or {})),)
-    if Path(source).exists():
+def listed_properties(
+    source: str, *, constants: Mapping[str, Any] | None = None, model: Path | str | None = None
+) -> tuple[Property | Unsupported, ...]:
+    """All properties of a ``FILE``, the one of ``FILE:NAME``, the one of a `model` by its name, or one as text."""
+    if is_question(source):
+        return (read_statement(source, _texts(constants or {})),)
+    if Path(source).is_file():
         return read_properties(source, constants=constants)
-    known = read_properties(path, constants=constants)
+    files, name = places_of(source, model)
+    known = [p for file in files for p in read_properties(file, constants=constants)]
     found = tuple(p for p in known if p.name == name)[:1]
-    if not found:
-        raise unknown_name("property", name, [p.name for p in known], Path(path).name)
-    return found
+    if found:
+        return found
+    if _SIGNS.search(source):
+        return (read_statement(source, _texts(constants or {})),)
+    places = " or ".join(file.name for file in files) or "this model"
+    raise unknown_name("property", name, [p.name for p in known], places)
+
+
+def places_of(source: str, model: Path | str | None = None) -> tuple[tuple[Path, ...], str]:
+    """Files in which a property may stand, and its name there: ``FILE:NAME``, or ``NAME`` among those of a model."""
+    path, colon, name = source.rpartition(":")
+    if Path(source).is_file():
+        return (Path(source),), ""
+    if colon and Path(path).is_file():
+        return (Path(path),), name
+    file = path if colon else source
+    if Path(file).suffix in (*ENDINGS, ".jani"):
+        raise FormatError(f"there is no file {file!r} with properties")
+    return (() if model is None or is_question(source) else properties_files(model)), source
 
 
 def read_properties(
@@ -237,7 +230,7 @@ def parse_property(text: str, *, definitions: Mapping[str, str] | None = None) -
     >>> parse_property('Pmax=? [ !"crash" U "goal" ]')
     Property(name='Pmax=? [ !"crash" U "goal" ]', text='Pmax=? [ !"crash" U "goal" ]', optimum='max', ...
     """
-    return _supported(_read(text, definitions or {}))
+    return _supported(read_statement(text, definitions or {}))
 
 
 def loads(text: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Property | Unsupported, ...]:
@@ -251,7 +244,7 @@ def loads(text: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Pro
     labels = dict(_LABEL.findall(plain))
     body = _DECLARED.sub("", plain)
     body = _QUOTED.sub(lambda m: f"({labels[m[1]]})" if m[1] in labels and not m[2] else m[0], body)
-    return tuple(_read(part, definitions) for part in _statements(body))
+    return tuple(read_statement(part, definitions) for part in statements(body))
 
 
 def _supported(found: Property | Unsupported) -> Property:
@@ -260,113 +253,8 @@ def _supported(found: Property | Unsupported) -> Property:
     return found
 
 
-KINDS = "reachability (F), until (U), both within a number of steps, and conditional reachability (F a || F b)"
-
-
 def _texts(constants: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in constants.items()}
-
-
-def _statements(text: str) -> Iterator[str]:
-    """Cut a file at semicolons, and at the ends of lines behind a closed bracket."""
-    depth, start, closed = 0, 0, False
-    for match in re.finditer(r'"[^"]*"|[()\[\]{};\n]', text):
-        sign = match[0]
-        if sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth, closed = depth - 1, sign == "]"
-        elif depth == 0 and (sign == ";" or (sign == "\n" and closed and text[start : match.start()].strip())):
-            if statement := text[start : match.start()].strip():
-                yield " ".join(statement.split())
-            start, closed = match.end(), False
-    if rest := text[start:].strip():
-        yield " ".join(rest.split())
-
-
-def _read(statement: str, definitions: Mapping[str, str]) -> Property | Unsupported:
-    named = _NAMED.match(statement)
-    name, text = (named[1], named[2].strip()) if named else (statement, statement)
-    head = _ASKED.match(text)
-    if head is None:
-        word = re.match(r"[A-Za-z]+", text)
-        kind = _OTHER.get(word[0] if word else "") or _OTHER.get(word[0][0] if word else "")
-        return Unsupported(name, text, kind or "something that is no probability (P)")
-    optimum, asks, path = head[1], head[2].replace(" ", ""), head[3].strip()
-    threshold = None if asks == "=?" else asks
-    least = optimum == "min" or (optimum is None and asks[0] == ">")
-    try:
-        parts = _path(path, definitions)
-    except NotOurs as refusal:
-        return Unsupported(name, text, str(refusal))
-    return Property(
-        name,
-        text,
-        "min" if least else "max",
-        threshold=threshold,
-        definitions=MappingProxyType(dict(definitions)),
-        **parts,
-    )
-
-
-def _path(path: str, definitions: Mapping[str, str]) -> dict[str, Any]:
-    """Take a path formula apart."""
-    marks = list(_marks(path))
-    both = [(start, end) for word, start, end in marks if word == "||"]
-    if both:
-        left, right = (_path(part, definitions) for part in (path[: both[0][0]], path[both[0][1] :]))
-        if any(part["avoid"] is not None or part["within"] is not None for part in (left, right)):
-            raise NotOurs("a condition that is more than reachability")
-        return {**left, "given": right["target"]}
-    for word, _, _ in marks:
-        if word in REFUSED:
-            raise NotOurs(REFUSED[word])
-    if len(marks) != 1:
-        raise NotOurs("a formula of several temporal operators (LTL)" if marks else "a state formula without F or U")
-    word, start, end = marks[0]
-    before, after = path[:start].strip(), path[end:]
-    if (word == "F") != (not before):
-        raise NotOurs("a formula that is neither F nor U")
-    steps, after = _bound(after, definitions)
-    avoid = None if word == "F" or before == "true" else _negated(before)
-    return {"target": after.strip(), "avoid": avoid, "within": steps}
-
-
-def _marks(path: str) -> Iterator[tuple[str, int, int]]:
-    """Temporal operators and bars of a path formula, where they stand; none may be inside brackets."""
-    depth = 0
-    for match in _SCANNED.finditer(path):
-        word = match[0]
-        if word in "([{":
-            depth += 1
-        elif word in ")]}":
-            depth -= 1
-        elif word in ("F", "U", "||", *REFUSED):
-            if depth:
-                raise NotOurs("a formula inside another")
-            yield word, match.start(), match.end()
-        elif word in ("P", "Pmax", "Pmin", "Rmax", "Rmin", "S"):
-            raise NotOurs("a formula inside another")
-
-
-def _bound(text: str, definitions: Mapping[str, str]) -> tuple[int | None, str]:
-    if re.match(r"\s*(?:>|\[|=)", text):
-        raise NotOurs("a lower bound on the steps")
-    bound = _BOUND.match(text)
-    if bound is None:
-        return None, text
-    try:
-        steps = number_of(bound[2], definitions)
-    except NameUnknownError:
-        raise NotOurs(f"a number of steps that is not given ({bound[2]})") from None
-    if steps != int(steps) or steps < 0:
-        raise FormatError(f"{bound[0].strip()!r} is no number of steps")
-    return int(steps) - (bound[1] == "<"), text[bound.end() :]
-
-
-def _negated(expression: str) -> str:
-    inner = re.fullmatch(r'!\s*("[^"]*"|\w+|\([^()]*\))', expression)
-    return inner[1] if inner else f"!({expression})"
 
 
 def _from_jani(given: Any, document: Mapping[str, Any], constants: Mapping[str, Any]) -> Property | Unsupported:
@@ -375,7 +263,7 @@ def _from_jani(given: Any, document: Mapping[str, Any], constants: Mapping[str, 
     inner = given.get("expression") if isinstance(given, dict) else None
     try:
         text = property_text(inner, labels)
-        found = _read(text, definitions)
+        found = read_statement(text, definitions)
     except NotOurs as refusal:
         return Unsupported(name, name, str(refusal))
     return replace(found, name=name)

@@ -28,10 +28,10 @@ def begun(mdp: MDP, initials: Sequence[int], *, initial: str | None = None, name
     if len(initials) == 1:
         return replace(mdp, initial=int(initials[0]))
     if not len(initials):
-        raise FormatError(f"{name} has no initial state; choose one with initial=")
+        raise FormatError(f"{name} has no initial state; choose one with --initial (initial=)")
     warnings.warn(
         f"{name} has {len(initials)} initial states, so a state {START!r} is added that may choose any of them; "
-        "choose one with initial=",
+        "choose one with --initial (initial=)",
         ReadingNote,
         stacklevel=2,
     )

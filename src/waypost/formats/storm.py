@@ -19,6 +19,7 @@ import numpy as np
 
 from waypost.errors import FormatError, WaypostError, require
 from waypost.formats import storm_worker
+from waypost.formats.brackets import bracketed
 from waypost.formats.lexical import fraction
 from waypost.formats.tar import tar_members
 from waypost.formats.umb import Archive
@@ -75,19 +76,29 @@ def read_symbolic(
             texts = (folder / "fractions.txt").read_text().split("\n") if exact else []
     except ChildError as error:
         raise FormatError(_reason(error, path.name, time_limit)) from None
-    model = _with_final(replace(model, definitions=MappingProxyType(dict(definitions or {}))), target, avoid)
+    known = {**answer["constants"], **(definitions or {})}  # as the file writes them, where it does
+    model = _with_final(replace(model, definitions=MappingProxyType(known)), target, avoid)
     return with_fractions(model, [fraction(text, path.name) for text in texts], path.name) if exact else model
 
 
-def _parts(target: Target | None) -> list[str]:
-    return [] if target is None else [target] if isinstance(target, str) else [str(part) for part in target]
+def _parts(target: Target | None) -> list[list[str]]:
+    """Parts of a target, each as it was given and, where it is an expression, with every bracket."""
+    parts = [] if target is None else [target] if isinstance(target, str) else [str(part) for part in target]
+    return [[part, *_bracketed(part)] for part in parts]
+
+
+def _bracketed(part: str) -> list[str]:
+    try:
+        return [bracketed(part)]
+    except WaypostError:  # it is a name
+        return []
 
 
 def _reason(error: ChildError, name: str, time_limit: float | None) -> str:
     if error.trouble == "time":
         return (
             f"Storm did not finish building {name} within {time_limit:g} s; its state space may be too large "
-            f"(smaller constants, or read_symbolic(..., time_limit=None))"
+            f"(give it smaller constants, or more time: --time-limit, time_limit=)"
         )
     if error.trouble == "memory":
         return f"{name} has more states than fit into memory"

@@ -52,10 +52,11 @@ def _parse_prism(path: str) -> Any:
         return stormpy.parse_prism_program(path, prism_compatibility=True)  # rates without <>, as PRISM writes them
 
 
-def stopping(program: Any, target: Sequence[str], avoid: Sequence[str]) -> list[Any]:
+def stopping(program: Any, target: Sequence[Sequence[str]], avoid: Sequence[Sequence[str]]) -> list[Any]:
     """Give the property that tells Storm to build no further than the target, nor than what is to be avoided.
 
-    Storm understands a label or an expression here. Where a target is anything else, everything is built.
+    Their parts are as they were given and, those that are expressions, with every bracket, too. Storm understands a
+    label or an expression here. Where a target is anything else, everything is built.
     """
     import stormpy
 
@@ -74,13 +75,15 @@ def stopping(program: Any, target: Sequence[str], avoid: Sequence[str]) -> list[
             return part.replace(", ", " & ")
         return re.sub(r'"([^"]*)"', lambda match: labels.get(match[1], match[0]), part)
 
-    def either(parts: Sequence[str]) -> str:
-        return " | ".join(f"({spelled(part)})" for part in parts)
+    def either(parts: Sequence[Sequence[str]], form: int) -> str:
+        return " | ".join(f"({spelled(part[0] if part[0] in labels else part[form])})" for part in parts)
 
-    before = f"!({either(avoid)}) U" if avoid else "F"
-    texts = [f"Pmax=? [ {before} ({either(target)}) ]"]
-    if len(target) == 1 and not avoid and target[0] in known:
-        texts.append(f'Pmax=? [ F "{target[0]}" ]')
+    texts = []
+    for form in (-1, 0):  # with every bracket first: Storm has other precedences
+        before = f"!({either(avoid, form)}) U" if avoid else "F"
+        texts.append(f"Pmax=? [ {before} ({either(target, form)}) ]")
+    if len(target) == 1 and not avoid and target[0][0] in known:
+        texts.append(f'Pmax=? [ F "{target[0][0]}" ]')
     for text in texts:
         try:
             return list(stormpy.parse_properties(text, program))[:1]
@@ -114,7 +117,8 @@ def work(job: Mapping[str, Any]) -> dict[str, Any]:
     """Do one job: leave ``model.umb``, and ``fractions.txt`` if asked for, in the folder we are in.
 
     The answer names the labels of the program, the variables that are computed from others (JANI calls them
-    transient), and the locations of the automata, by the variables that count them.
+    transient), the locations of the automata, by the variables that count them, and the constants of a PRISM
+    program: Storm makes one of every variable that never changes.
     """
     from stormpy.io import CompressionMode, UmbExportOptions, export_to_umb
 
@@ -133,5 +137,6 @@ def work(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "transient": transient,
         "labels": [*transient, "deadlock"] if automata else [*(label.name for label in program.labels), "deadlock"],
+        "constants": {} if automata else {x.name: str(x.definition) for x in program.constants if x.defined},
         "locations": {a.location_variable.name: [a.name, [place.name for place in a.locations]] for a in automata},
     }

@@ -9,7 +9,7 @@ from waypost.importance.asking import (
 from waypost.importance.choices import ChoiceImportance, choice_importance
 from waypost.importance.deciding import Decision, Decisions, decisions
 from waypost.importance.explaining import explain
-from waypost.importance.groups import states_and_groups, with_groups
+from waypost.importance.groups import group_witness, states_and_groups, with_groups
 from waypost.importance.question import Question, Scope
 from waypost.importance.results import Bounds, Explanation, Kind, StateImportance, Witnesses
 from waypost.importance.single import PathImportance
@@ -34,6 +34,7 @@ __all__ = [
     "decisions",
     "explain",
     "group_importance",
+    "group_witness",
     "path_importance",
     "state_importance",
     "states_and_groups",

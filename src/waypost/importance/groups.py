@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from waypost.errors import ArgumentError
-from waypost.importance.passing import bounds
+from waypost.importance.between import attaining
+from waypost.importance.passing import Side, bounds, witness
 from waypost.importance.question import Question, plain
-from waypost.importance.results import Bounds, Explanation, present
-from waypost.model import MDP, Target
+from waypost.importance.results import Bounds, Explanation, Number, present
+from waypost.model import MDP, Strategy, Target
 from waypost.model.checking import names_of
 
 Groups = Mapping[str, Target] | Literal["labels"]
@@ -66,3 +68,21 @@ def ask_groups(question: Question, groups: Groups) -> dict[str, Bounds]:
         raise ArgumentError(f"groups are given as {{name: names of states}}, or as 'labels', not {groups!r}")
     members = {str(name): mdp.where(names_of("groups", names)) for name, names in groups.items()}
     return {name: Bounds(*map(plain, bounds(question, states))) for name, states in members.items()}
+
+
+def group_witness(
+    question: Question, states: Target, side: Side | None = None, *, value: Number | None = None
+) -> tuple[Bounds, Strategy]:
+    """Bounds of passing any of some states, and a strategy in scope that attains one, or a value between them.
+
+    Its memory is whether one of the states was seen, as in `StateImportance.witness`.
+
+    >>> from waypost.cases import loan
+    >>> question = Question.of(loan(), target="Granted", scope="all", exact=True)
+    >>> both, witness = group_witness(question, ["Error", "Rework"], "upper")
+    >>> [str(bound) for bound in both], witness.memory
+    (['0', '58/343'], 2)
+    """
+    members = question.mdp.where(names_of("states", states))
+    both = Bounds(*map(plain, bounds(question, members)))
+    return both, attaining(question, both, partial(witness, question, members), side, value)

@@ -147,7 +147,7 @@ def by_variable(
     ... )
     >>> found = by_variable(mdp, target="at=inside", scope="all")
     >>> {predicate.text: predicate.kind.value for predicate in found.predicates}
-    {'has=key': 'indispensable', 'at=door': 'indispensable', 'at=door & has=key': 'indispensable'}
+    {'at=door': 'indispensable', 'has=key': 'indispensable', 'at=door & has=key': 'indispensable'}
     """
     if not mdp.variables:
         raise ModelError("the states of this model have no variables; name them like 'x=3, carrying=key'")
@@ -164,7 +164,7 @@ def by_variable(
         for text, mask in _thresholds(name, v)
         if (p := asked.of(text, mask)) and _says_more(p, values)
     ]
-    kept, longest = [*values, *ordered], values
+    kept, longest = [*values, *_tightest(ordered)], values
     for _ in range(1, length):
         longest = list(_longer(asked, longest, values))
         kept += longest
@@ -173,10 +173,11 @@ def by_variable(
 
 
 def _rank(predicate: Predicate) -> tuple[Any, ...]:
-    """By kind, then the least avoidable first; words say more than numbers, and few more than many."""
+    """By kind, then the least avoidable first; words say more than numbers, and to pass few states more than many."""
     low, high = map(float, predicate.bounds)
     number = any(part[-1].isdigit() for part in predicate.parts)
-    return list(Kind).index(predicate.kind), -low, -high, len(predicate.parts), number, -predicate.states
+    narrow = predicate.states if high > 0 else -predicate.states
+    return list(Kind).index(predicate.kind), -low, -high, len(predicate.parts), number, narrow
 
 
 class _Asked:
@@ -225,6 +226,21 @@ def _says_more(threshold: Predicate, values: list[Predicate]) -> bool:
     if threshold.bounds.upper == 0:
         return len(within) > 1
     return threshold.bounds.lower > max((value.bounds.lower for value in within), default=0)
+
+
+def _tightest(thresholds: list[Predicate]) -> list[Predicate]:
+    """Of thresholds that one variable passes alike, the one that implies the others: ``x>=5`` rather than ``x>=4``.
+
+    Where nothing is hoped of them, the one that forbids most.
+    """
+    found: dict[tuple[str, str, Bounds], Predicate] = {}
+    for each in thresholds:
+        sign = ">=" if ">=" in each.text else "<="
+        like = each.text.partition(sign)[0], sign, each.bounds
+        other = found.get(like)
+        if other is None or (each.states > other.states if each.bounds.upper == 0 else each.states < other.states):
+            found[like] = each
+    return list(found.values())
 
 
 def _values(name: str, variable: Variable) -> Iterator[tuple[str, Mask]]:

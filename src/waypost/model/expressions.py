@@ -14,7 +14,8 @@ One language for targets, states, groups, patterns and properties, PRISM's own. 
     atoms     3, 0.5, 1e-3, true, x, "label", (a), -a
     functions min, max, mod, pow, floor, ceil, round, log
 
-A name is a variable, a constant or a formula of the model, or a word that is the value of a variable.
+Operators of one line are taken from left to right. A name is a variable, a constant or a formula of the model, or a
+word that is the value of a variable.
 """
 
 from __future__ import annotations
@@ -116,6 +117,10 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
 
 
+def _whole(value: Any) -> bool:
+    return np.asarray(value).dtype.kind != "f"
+
+
 def _kind(value: Any) -> str:
     return "word" if isinstance(value, _Words) else "bool" if _is_bool(value) else "number"
 
@@ -178,7 +183,8 @@ class _Evaluator:
         with np.errstate(all="ignore"):
             if sign == "/":
                 return np.true_divide(left, right)
-            self._bounded(_COMPUTE[sign](np.asarray(left, float), np.asarray(right, float)))
+            if _whole(left) and _whole(right):
+                self._bounded(_COMPUTE[sign](np.asarray(left, float), np.asarray(right, float)))
             return _COMPUTE[sign](left, right)
 
     def everything(self) -> Any:
@@ -201,10 +207,7 @@ class _Evaluator:
         return np.where(self._condition(condition, "?"), left, right)
 
     def implies(self) -> Any:
-        left = self.iff()
-        if not self._take("=>"):
-            return left
-        return np.logical_not(self._condition(left, "=>")) | self._condition(self._deeper(self.implies), "=>")
+        return self._joined(self.iff, "=>", lambda left, right: np.logical_not(left) | right)  # (a => b) => c
 
     def iff(self) -> Any:
         return self._joined(self.either, "<=>", np.equal)
@@ -311,14 +314,14 @@ class _Evaluator:
             return self._applied(name, given)
 
     def _applied(self, name: str, given: list[Any]) -> Any:
-        whole = all(np.asarray(value).dtype.kind != "f" for value in given)
+        whole = all(map(_whole, given))
         if name in ("min", "max"):
             value = given[0]
             for other in given[1:]:
                 value = np.minimum(value, other) if name == "min" else np.maximum(value, other)
             return value
         if name in _ROUND:
-            return given[0] if whole else self._bounded(_ROUND[name](given[0])).astype(np.int64)
+            return given[0] if whole else self._rounded(_ROUND[name](given[0]))
         left, right = given
         if name == "log":
             return np.log(left) / np.log(right)
@@ -329,8 +332,15 @@ class _Evaluator:
             return np.power(left, right)
         if not whole:
             raise self.wrong("takes a remainder of numbers that are not whole")
-        self.defined = self.defined & (np.asarray(right) != 0)
-        return np.mod(left, np.where(np.asarray(right) == 0, 1, right))
+        divides = np.asarray(right) > 0  # PRISM takes no other remainder
+        self.defined = self.defined & divides
+        return np.mod(left, np.where(divides, right, 1))
+
+    def _rounded(self, value: Any) -> Any:
+        """Whole numbers; of what is divided by zero there is none."""
+        finite = np.isfinite(value)
+        self.defined = self.defined & finite
+        return self._bounded(np.where(finite, value, 0)).astype(np.int64)
 
     def _named(self, name: str, start: int) -> Any:
         if name in ("true", "false"):

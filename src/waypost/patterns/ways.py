@@ -8,7 +8,7 @@ repeated, or in states that go by the same name, are one way. Its share is exact
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,6 +37,15 @@ FAINT = 1e-6  # a run that is so much rarer than the likeliest one is not looked
 RESOLUTION = 0.01  # a run that is rarer than this share of the last way shown hardly changes the order any more
 
 
+def in_a_row(steps: Sequence[str]) -> str:
+    """One step after the other; an arrow stands between names that have commas of their own.
+
+    >>> in_a_row(["ask", "pay"]), in_a_row(["x=0, y=0", "x=1, y=0"])
+    ('ask, pay', 'x=0, y=0 → x=1, y=0')
+    """
+    return (" → " if any(", " in step for step in steps) else ", ").join(steps)
+
+
 @dataclass(frozen=True)
 class Part:
     """Some steps in a row, repeated from `least` to `most` times."""
@@ -46,7 +55,7 @@ class Part:
     most: int
 
     def __str__(self) -> str:
-        steps = ", ".join(self.steps) if len(self.steps) == 1 or self.most == 1 else f"[{', '.join(self.steps)}]"
+        steps = in_a_row(self.steps) if len(self.steps) == 1 or self.most == 1 else f"[{in_a_row(self.steps)}]"
         if self.most == 1:
             return steps
         often = f"{self.most} times" if self.least == self.most else f"{self.least} to {self.most} times"
@@ -73,7 +82,7 @@ class Way:
     target: Target = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        return ", ".join(map(str, self.parts))
+        return in_a_row([str(part) for part in self.parts])
 
     @property
     def pattern(self) -> Pattern:

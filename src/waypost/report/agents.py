@@ -10,9 +10,10 @@ from rich import box
 from rich.console import Console
 from rich.text import Text
 
+from waypost.model import MDP
 from waypost.report.decisions import departures
 from waypost.report.jsonfile import FORMAT
-from waypost.report.names import titles
+from waypost.report.names import titles, told
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable
 
@@ -63,10 +64,10 @@ def note(explanation: AgentExplanation) -> str:
 def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     if explanation.within is None or not explanation.departures:
         return departures(explanation.decisions, "the agent", top)
-    found = explanation.departures
+    found, world = explanation.departures, explanation.world
     said = [
-        f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where {taken(d.taken)} is taken and "
-        f"{' or '.join(map(printable, d.best[:2]))} would mostly be best"
+        f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
+        f"{taken(world, d.state, d.taken)} is taken and {told(world, d.state, *d.best[:2])} would mostly be best"
         for d in found[:top]
     ]
     if found[top:]:
@@ -115,12 +116,13 @@ def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
 
 
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
-    other = explanation.against
+    other, world = explanation.against, explanation.world
     if other is None or not explanation.differences:
         return ["The other agent does the same wherever either comes."]
     said = [
-        f"In {printable(d.state)} it takes {taken(d.taken)}, the other {taken(d.taken_by_other)}; "
-        f"best is {' or '.join(map(printable, d.best[:2]))}; they lose {number(d.cost)} and {number(d.cost_to_other)}."
+        f"In {printable(d.state)} it takes {taken(world, d.state, d.taken)}, the other "
+        f"{taken(world, d.state, d.taken_by_other)}; best is {told(world, d.state, *d.best[:2])}; "
+        f"they lose {number(d.cost)} and {number(d.cost_to_other)}."
         for d in explanation.differences[:top]
     ]
     left = len(explanation.differences) - len(said)
@@ -131,18 +133,19 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
     return [lead, *said, *([f"And in {count(left, 'more state')}."] if left else [])]
 
 
-def taken(shares: Mapping[str, float]) -> str:
-    """What is done, the most frequent first.
+def taken(mdp: MDP, state: str, shares: Mapping[str, float]) -> str:
+    """What is done in a state, the most frequent first.
 
-    >>> taken({"left": 0.25, "right": 0.75}), taken({"left": 1.0})
+    >>> mdp = MDP.from_dict({"a": {"left": "a", "right": "b"}, "b": {}}, initial="a")
+    >>> taken(mdp, "a", {"left": 0.25, "right": 0.75}), taken(mdp, "a", {"left": 1.0})
     ('right (75 %) or left (25 %)', 'left')
     """
     order = sorted(shares, key=lambda action: -shares[action])
-    told = [
-        printable(action) if shares[action] == 1 else f"{printable(action)} ({percent(shares[action])})"
+    named = [
+        told(mdp, state, action) if shares[action] == 1 else f"{told(mdp, state, action)} ({percent(shares[action])})"
         for action in order[:3]
     ]
-    return " or ".join([*told, *([f"{len(order) - 3} more"] if order[3:] else [])])
+    return " or ".join([*named, *([f"{len(order) - 3} more"] if order[3:] else [])])
 
 
 def print_agent(explanation: AgentExplanation, console: Console, *, top: int) -> None:
@@ -164,15 +167,21 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
     """
     console.print(Text(lead(explanation)))
     beside = explanation.differences if explanation.against is not None else ()
+    world = explanation.world
     lines = [
-        [d.state, _actions(d.best), taken(d.taken), taken(d.taken_by_other), number(d.cost), number(d.cost_to_other)]
+        [
+            *_place(world, d.state, d.best, d.taken),
+            taken(world, d.state, d.taken_by_other),
+            number(d.cost),
+            number(d.cost_to_other),
+        ]
         for d in beside[:top]
     ]
     head = ["place", "best", "taken", "by the other", "costs", "the other"]
     if explanation.against is None:
         head = ["place", "best", "taken", "visits", "costs"]
         lines = [
-            [d.state, _actions(d.best), taken(d.taken), _visits(d.visits), number(d.cost)]
+            [*_place(world, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)]
             for d in explanation.departures[:top]
         ]
     if lines:
@@ -210,8 +219,10 @@ def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
     return found
 
 
-def _actions(names: Sequence[str]) -> str:
-    return " or ".join(names[:2]) + (f" or {len(names) - 2} more" if names[2:] else "")
+def _place(mdp: MDP, state: str, best: Sequence[str], shares: Mapping[str, float]) -> tuple[str, str, str]:
+    """A state, what is best there, and what is done."""
+    more = f" or {len(best) - 2} more" if best[2:] else ""
+    return state, told(mdp, state, *best[:2]) + more, taken(mdp, state, shares)
 
 
 def _visits(visits: float) -> str:

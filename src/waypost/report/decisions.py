@@ -61,6 +61,8 @@ def print_decisions(
     if indifferent:
         further = "further " if telling else ""
         console.print(Text(f"In {count(indifferent, f'{further}state')} with a choice all actions are worth the same."))
+    if not found:
+        console.print(Text("There is nothing to decide: every state on the way has one action."))
     for sentence in departures(found, called, top) if found.given else mistakes(found):
         console.print(Text(sentence))
 

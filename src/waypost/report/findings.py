@@ -19,6 +19,7 @@ from waypost.model import MDP
 from waypost.model.traces import NEGATIVE, POSITIVE
 from waypost.report.insight import places, points
 from waypost.report.names import addition, captions, told
+from waypost.report.records import group_kind
 from waypost.report.story import CLEAR, Group, most_lost, separating
 from waypost.report.view import turn_states
 from waypost.report.wording import count, percent, printable
@@ -275,10 +276,16 @@ def _at_stake(known: Decisions, matter: Sequence[Decision], target: str) -> Find
 
 
 def _entries(explanation: Explanation) -> list[_Told]:
-    """What is worth a sentence, most important first; what several states share has the bounds of passing any."""
+    """What is worth a sentence: groups that were asked about, then states, most important first.
+
+    What several states share has the bounds of passing any of them.
+    """
     called, turns = captions(explanation.mdp), turn_states(explanation.mdp)
-    shared, seen = Counter(called), set()
-    found = []
+    shared, seen = Counter(called), set(explanation.told_groups)
+    found = [
+        _Told(Name(printable(group)), group_kind(explanation, group), explanation.groups[group])
+        for group in explanation.told_groups
+    ]
     for position in explanation.ranking.tolist():
         state = int(explanation.asked[position])
         caption, kind = called[state], explanation.kinds[position]
@@ -373,7 +380,8 @@ def _listed(names: Sequence[Name], word: str) -> list[str | Name]:
     if len(names) > NAMED:
         shown.append(f"{len(names) - NAMED} more")
     parts: list[str | Name] = []
+    comma = "; " if any(", " in name.text for name in names[:NAMED]) else ", "  # names may have commas of their own
     for k, each in enumerate(shown):
-        parts += [] if k == 0 else [f" {'and' if len(names) > NAMED else word} " if k == len(shown) - 1 else ", "]
+        parts += [] if k == 0 else [f" {'and' if len(names) > NAMED else word} " if k == len(shown) - 1 else comma]
         parts.append(each)
     return parts

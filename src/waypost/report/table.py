@@ -172,11 +172,24 @@ def fitted_table(
         for line in cells:
             made.add_row(*line)
     fitting = (made for made in (wide, narrow, narrowest) if _least_width(made, console, least) <= console.width)
-    return next(fitting, narrow)
+    chosen = next(fitting, narrow)
+    if names > 1:
+        _share_out(chosen, console, least, [max(len(line[k].plain) for line in cells) for k in range(names) if cells])
+    return chosen
 
 
 def _words(text: str) -> list[str]:
     return text.split() or [""]
+
+
+def _share_out(made: Table, console: Console, least: Sequence[int], longest: Sequence[int]) -> None:
+    """Give several columns of names the room that is left, each by what it lacks: rich would give them all the same."""
+    spare = console.width - _least_width(made, console, least)
+    lacking = [max(0, most - room) for room, most in zip(least, longest, strict=False)]
+    if spare < 0 or sum(lacking) <= spare:
+        return
+    for column, room, more in zip(made.columns, least, lacking, strict=False):
+        column.width = room + spare * more // sum(lacking)
 
 
 def _least_width(made: Table, console: Console, least: Sequence[int]) -> int:

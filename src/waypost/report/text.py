@@ -307,7 +307,8 @@ def path_summary(result: PathImportance, as_run: str | None = None) -> str:
     """
     target = printable(result.target)
     bounds = Bounds(result.lower, result.upper)
-    path = ", ".join(printable(step) for step in told_path(result.mdp, result.path))
+    steps = [printable(step) for step in told_path(result.mdp, result.path)]
+    path = ("; " if any(", " in step for step in steps) else ", ").join(steps)
     under = {
         "all": "under a strategy that follows this path's actions",
         "optimal": "under a best strategy that follows this path's actions",
