@@ -60,16 +60,18 @@ def merged_states(traces: Sequence[Trace], eps: float, progress: MergingProgress
 
     `eps` is the Hoeffding test's: the larger, the more easily two states are told apart; 0 merges nothing.
     """
-    return states_of(prefix_tree(weighted(traces)), eps, progress)
+    return states_of(prefix_tree(weighted(traces)), eps, progress, spent=True)
 
 
-def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = None) -> States:
-    """States that IOAlergia finds in a prefix tree, which stays as it is."""
+def states_of(
+    tree: PrefixTree, eps: float, progress: MergingProgress | None = None, *, spent: bool = False
+) -> States:
+    """States that IOAlergia finds in a prefix tree, which stays as it is, unless it is `spent`: needed no more."""
     if checked_eps(eps) == NO_MERGING:
         first = tree.first_child.astype(np.int64) - 1
         every = np.arange(1, len(tree), dtype=np.int32)
-        return States(tree.outputs(), tree.steps, first, tree.step[1:], every, tree.seen[1:])
-    merging, data = folded(tree), data_of(tree)
+        return States(tree.outputs(), tree.steps, first, tree.step[1:], every, tree.seen[1:].astype(np.int64))
+    merging, data = folded(tree, spent=spent), data_of(tree)
     while merging.sizes[0]:
         settle.sized(20.0 * min(AT_ONCE, len(tree)))(merging, data, width(eps), AT_ONCE)
         data = roomier(data)
@@ -83,7 +85,7 @@ def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = N
     first = np.zeros(int(is_state.sum()) + 1, np.int64)
     np.cumsum(np.bincount(owner, minlength=len(first) - 1), out=first[1:])
     names = [tree.start, *(tree.steps[k][1] for k in tree.step[np.flatnonzero(is_state)[1:]].tolist())]
-    to, seen = number[merging.target[edges]], merging.seen[edges]
+    to, seen = number[merging.target[edges]], merging.seen[edges].astype(np.int64)
     return States(names, tree.steps, first, step[order], to[order], seen[order])
 
 
