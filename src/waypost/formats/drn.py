@@ -46,7 +46,7 @@ from waypost.formats.lexical import distinct_actions, distinct_codes, fraction, 
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.writing import write_text
-from waypost.model import MDP
+from waypost.model import MDP, Labels
 
 LARGE = 1_000_000  # characters from which machine code reads
 _MODEL = re.compile(r"^@model[ \t\r]*$", re.MULTILINE)
@@ -193,8 +193,9 @@ def dumps(mdp: MDP) -> str:
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
+        word = " " + _quoted(label)
         for s in np.flatnonzero(holds).tolist():
-            labels_of[s].append(" " + _quoted(label))
+            labels_of[s].append(word)
     indptr, indices = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     values = mdp.transitions.data.tolist() if mdp.exact is None else [str(p) for p in mdp.exact]
     first = mdp.first_choice.tolist()
@@ -300,10 +301,6 @@ class _Parts:
         if first_entry[0] > 0:
             raise FormatError("a transition stands before the first action")
         successor, probability, fractions = _numbers(self.entries, exact=exact)
-        masks = {}
-        for label, members in self.labels.items():
-            masks[label] = np.zeros(n, bool)
-            masks[label][members] = True
         owned = np.bincount(np.array(self.owners, np.int64), minlength=n)
         first_choice = np.concatenate([[0], np.cumsum(owned)])
         return MDP.from_triplets(
@@ -314,7 +311,7 @@ class _Parts:
             states=_unique(self.states),
             actions=distinct_actions(first_choice, self.actions),
             initial=self.initial[0] if self.initial else 0,
-            labels=masks,
+            labels=Labels.of(n, self.labels),
             exact=fractions,
             counts=counts or None,
         )

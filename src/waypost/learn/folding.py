@@ -233,3 +233,23 @@ def settle(f: Any, data: Any, width: Any, most: Any) -> None:
             make_state(f, node)
         else:
             merge(f, state, node)
+
+
+@kernel
+def edges_of(f: Any, nodes: Any) -> Any:
+    """Edges of some nodes, one after another."""
+    count = 0
+    for node in nodes:
+        edge = f.head[node]
+        while edge != NOTHING:
+            count += 1
+            edge = f.follow[edge]
+    found = np.empty(count, np.int64)
+    count = 0
+    for node in nodes:
+        edge = f.head[node]
+        while edge != NOTHING:
+            found[count] = edge
+            count += 1
+            edge = f.follow[edge]
+    return found

@@ -219,6 +219,8 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
     else:
         notes = (*notes, "no times: events keep the order of the source")
     order = np.lexsort(keys)
+    if (order[1:] > order[:-1]).all():
+        return EventLog(frame.reset_index(drop=True), notes)
     disordered = len(np.unique(code[order[order != np.argsort(code, kind="stable")]]))
     if disordered:
         notes = (*notes, f"{disordered} cases were put in order of time")

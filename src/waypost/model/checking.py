@@ -5,11 +5,11 @@ Every function here serves `waypost.model.MDP.from_triplets`; messages name the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -329,22 +329,6 @@ def normalised_exactly(exact: NDArray[np.object_], indptr: NDArray[np.int64]) ->
         if total != 1:
             exact[low:high] = [p / total for p in exact[low:high]]
     return exact
-
-
-def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Mapping[str, NDArray[np.bool_]]:
-    """Labels as read-only masks of the right length."""
-    checked = {}
-    for name, mask in labels.items():
-        array = mask if _for_good(mask) else np.array(mask, bool)
-        if array.shape != (len(states),):
-            raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
-        checked[str(name)] = frozen(array)
-    return MappingProxyType(checked)
-
-
-def _for_good(mask: ArrayLike) -> TypeGuard[NDArray[np.bool_]]:
-    """Whether nobody can write to a mask: it need not be copied."""
-    return isinstance(mask, np.ndarray) and mask.dtype == bool and mask.base is None and not mask.flags.writeable
 
 
 def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:
