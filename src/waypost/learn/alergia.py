@@ -63,9 +63,7 @@ def merged_states(traces: Sequence[Trace], eps: float, progress: MergingProgress
     return states_of(prefix_tree(weighted(traces)), eps, progress, spent=True)
 
 
-def states_of(
-    tree: PrefixTree, eps: float, progress: MergingProgress | None = None, *, spent: bool = False
-) -> States:
+def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = None, *, spent: bool = False) -> States:
     """States that IOAlergia finds in a prefix tree, which stays as it is, unless it is `spent`: needed no more."""
     if checked_eps(eps) == NO_MERGING:
         first = tree.first_child.astype(np.int64) - 1

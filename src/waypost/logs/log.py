@@ -72,9 +72,9 @@ def each_once(column: Any) -> NDArray[np.object_]:
 def give_back() -> None:
     """Give the memory of logs that nobody holds any more back to the system; the text in them is Arrow's."""
     if "pyarrow" in sys.modules:
-        import pyarrow
+        import pyarrow as pa
 
-        pyarrow.default_memory_pool().release_unused()
+        pa.default_memory_pool().release_unused()
 
 
 @dataclass(frozen=True, eq=False)
