@@ -177,7 +177,7 @@ def distinct_codes(first: NDArray[np.int64], codes: NDArray[Any], words: Sequenc
             told = _told_apart([table[k] for k in given[part].tolist()])
             codes[part] = [number.setdefault(name, len(number)) for name in told]
         table += list(number)[len(table) :]
-    return CodedActions(codes, tuple(table))
+    return CodedActions(codes, tuple(table), told_apart=True)
 
 
 def _told_apart(given: list[str]) -> list[str]:
