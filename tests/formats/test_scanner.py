@@ -134,7 +134,7 @@ DECIMALS = st.one_of(
 @settings(deadline=None, max_examples=2000)
 @given(DECIMALS)
 def test_what_machine_code_reads_is_the_nearest_float(written):
-    """Law: a number is read to the last bit, or left alone: a fraction, a very small or large one, one of many digits."""
+    """Law: a number is read to the last bit, or left alone: a fraction, a tiny or huge one, one of many digits."""
     data = np.frombuffer(written.encode(), np.uint8)
     bits, settled = decimal.compiled(data, 0, len(data))
     if settled:

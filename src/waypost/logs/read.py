@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.arguments import checked
-from waypost.errors import LogError, require
+from waypost.errors import LogError, is_address, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
-from waypost.logs.stored.engines import fetched, is_stored, shown
+from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
 from waypost.logs.table import ROLE, combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
 from waypost.logs.variants import Log
 from waypost.logs.xes import read_xes
@@ -81,6 +81,9 @@ def read_log(
         return _from_table(source, mapping, "the DataFrame", start, time_format)
     if is_stored(str(source)):
         return _from_table(fetched(str(source)), mapping, shown(str(source)), start, time_format)
+    if is_address(str(source)):
+        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        raise LogError(f"{shown(str(source))} is in no database we know; known addresses begin with {known}")
     path = Path(source)
     if not exists(path):
         raise LogError(f"there is no file {str(path)!r}")

@@ -7,7 +7,6 @@ are the order in which a table's rows lie, instants as whole numbers, and how a 
 from __future__ import annotations
 
 import os
-import re
 import uuid
 import warnings
 import weakref
@@ -17,13 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from waypost.errors import LogError, require
+from waypost.errors import LogError, require, without_credentials
 from waypost.processes.folders import passing_folder
 
 SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
 MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
 USUAL_MEMORY = "2GB"
-_CREDENTIALS = re.compile(r"//[^/@\s]*@")
 
 Table = Any  # an Ibis table expression
 Column = Any  # an Ibis column expression
@@ -113,18 +111,17 @@ class Engine:
                 warnings.simplefilter("ignore", DeprecationWarning)  # between Ibis and the engines' own libraries
                 return ask()
         except Exception as error:
-            raise LogError(f"{self.name} does not answer as hoped: {without_credentials(error)}") from None
+            raise LogError(f"{self.name} does not answer as hoped: {said(error)}") from None
 
 
-def without_credentials(error: object) -> str:
+def said(error: object) -> str:
     """First line of what an engine said, without users and passwords.
 
-    >>> without_credentials("cannot reach postgres://me:secret@host/db now")
-    'cannot reach postgres://...@host/db now'
+    >>> said("cannot reach postgres://me:secret@host/db now")
+    'cannot reach postgres://host/db now'
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    told = _CREDENTIALS.sub("//...@", lines[0])
-    return re.sub(r"password=\S+", "password=...", told)[:300]
+    return without_credentials(lines[0])[:300]
 
 
 def is_stored(source: str) -> bool:
@@ -137,17 +134,23 @@ def is_stored(source: str) -> bool:
 
 
 def shown(source: str) -> str:
-    """Address of a table as it may be shown: without user and password.
+    """Address of a table as it may be shown: without user, password and parameters.
 
     >>> shown("postgres://me:secret@host:5432/db#events")
     'postgres://host:5432/db#events'
     """
-    return _CREDENTIALS.sub("//", source)
+    return without_credentials(source)
 
 
 def table_of(source: str) -> tuple[Engine, str]:
     """Engine of an address, and the table's name as its SQL writes it."""
-    parts = urlsplit(source)
+    try:
+        parts = urlsplit(source)
+        _ = parts.port
+    except ValueError:  # what it says may be part of a password
+        raise LogError(
+            f"{shown(source)} is no address that can be read; in a password, write / as %2F, @ as %40 and # as %23"
+        ) from None
     if not parts.fragment:
         raise LogError(f"say which table: {shown(source)}#TABLE")
     names = unquote(parts.fragment).split(".")
@@ -196,7 +199,7 @@ def postgres(url: str) -> Engine:
     try:
         con = ibis.connect(url)
     except Exception as error:
-        raise LogError(f"{shown(url)} cannot be reached: {without_credentials(error)}") from None
+        raise LogError(f"{shown(url)} cannot be reached: {said(error)}") from None
     for setting in ("max_parallel_workers_per_gather = 0", "synchronize_seqscans = off", "timezone = 'UTC'"):
         con.raw_sql(f"SET {setting}").close()  # rows come in the order in which they lie
     micros = "(EXTRACT(EPOCH FROM {}::timestamptz) * 1000000)::bigint"
