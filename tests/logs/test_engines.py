@@ -91,6 +91,32 @@ def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
     assert "wrong-one" not in str(error.value)
 
 
+def test_no_output_and_no_file_has_the_password(postgres, invoke, tmp_path):
+    """Law: whatever is printed or written about a log in a database, its password is not in it."""
+    import psycopg
+
+    with psycopg.connect(postgres) as con, con.cursor() as cursor:
+        cursor.execute("CREATE TABLE plain (case_id text, activity text)")
+        with cursor.copy("COPY plain FROM STDIN") as rows:
+            for k in range(60):
+                for name in ["ask", "call", "pay"] if k % 3 else ["ask", "leave"]:
+                    rows.write_row([str(k), name])
+    files = [tmp_path / f"found{ending}" for ending in (".html", ".json", ".csv", ".md", ".xlsx", ".txt")]
+    outputs = [argument for file in files for argument in ("-o", file)]
+    kept = ["--bootstrap", "2", "--resume", tmp_path / "answers.jsonl"]
+    printed = [
+        invoke("explain", f"{postgres}#plain", "--positive", "pay", *outputs, *kept),
+        invoke("log", f"{postgres}#plain"),
+        invoke("learn", f"{postgres}#plain", "-o", tmp_path / "model.drn"),
+        invoke("compare", f"{postgres}#plain", f"{postgres}#plain", "--positive", "pay"),
+    ]
+    assert [code for code, _, _ in printed] == [0] * len(printed), printed
+    assert SECRET not in str(printed)
+    written = list(tmp_path.iterdir())
+    assert len(written) >= len(files) + 2
+    assert not [file.name for file in written if SECRET.encode() in file.read_bytes()]
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_spark_gives_the_variants_of_the_log_in_memory(spark, tmp_path):
