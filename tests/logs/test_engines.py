@@ -12,6 +12,7 @@ from servers import SECRET, postgresql
 from small_logs import attributed, told
 from waypost.errors import LogError
 from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, read_log
+from waypost.logs.stored import engines
 
 pytest.importorskip("ibis")
 
@@ -67,6 +68,31 @@ def same(log) -> None:
 
 def test_duckdb_gives_the_variants_of_the_log_in_memory():
     same(open_log(attributed(), engine="duckdb"))
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_cases_put_together_by_parts_are_the_same_cases(monkeypatch, parts):
+    """Law: into how many parts a log is cut, because DuckDB has little memory, changes nothing."""
+    frame = attributed()
+    monkeypatch.setattr(engines, "BYTES", parts * engines.memory_limit() // len(frame))
+    kept: list[str] = []
+    raw = engines.Engine.raw
+    monkeypatch.setattr(engines.Engine, "raw", lambda self, said: (kept.append(said), raw(self, said))[1])
+    same(open_log(frame, engine="duckdb"))
+    assert sum(said.startswith("INSERT INTO") for said in kept) == parts - 1
+
+
+@pytest.mark.parametrize(("written", "bytes_"), [("512MB", 512e6), ("1.5 GiB", 1.5 * 2**30), ("64000000", 64e6)])
+def test_memory_is_written_as_people_write_it(monkeypatch, written, bytes_):
+    monkeypatch.setenv(engines.MEMORY, written)
+    assert engines.memory_limit() == bytes_
+
+
+@pytest.mark.parametrize("written", ["", "much", "-1GB", "0GB", "2 GB; DROP TABLE events"])
+def test_memory_that_is_no_size_is_told(monkeypatch, written):
+    monkeypatch.setenv(engines.MEMORY, written)
+    with pytest.raises(LogError, match="WAYPOST_MEMORY is a size such as 2GB or 512MB"):
+        open_log(attributed(), engine="duckdb")
 
 
 def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):

@@ -7,6 +7,7 @@ are the order in which a table's rows lie, instants as whole numbers, and how a 
 from __future__ import annotations
 
 import os
+import re
 import uuid
 import warnings
 import weakref
@@ -22,6 +23,7 @@ from waypost.processes.folders import passing_folder
 SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
 MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
 USUAL_MEMORY = "2GB"
+BYTES = 150  # of memory that an event takes while the events of its case are put together
 
 Table = Any  # an Ibis table expression
 Column = Any  # an Ibis column expression
@@ -70,6 +72,27 @@ class Engine:
             temporary = "TEMPORARY " if self.name == "postgres" else ""
             self.raw(f"CREATE {temporary}TABLE {name} AS {query}")
         return self.con.table(name)
+
+    def keep_by_parts(self, table: Table, by: str, rows: int, made: Callable[[Table], Table]) -> Table:
+        """Keep what is `made` of a table of so many rows and needs all of a value of `by` together.
+
+        DuckDB goes to the disk for much, but not for lists that it is about to put together; so where these would not
+        fit into its memory, it sorts the table, which does, and makes them of one part after another.
+        """
+        parts = -(-rows * BYTES // memory_limit()) if self.name == "duckdb" else 1
+        if parts < 2:
+            return self.keep(made(table))
+        sorted_name = f"waypost_{uuid.uuid4().hex[:12]}"
+        columns = f"*, hash({self.quoted(by)}) % {parts} AS wp_part"
+        query = f"SELECT {columns} FROM ({self.con.compile(table)}) ORDER BY wp_part"
+        self.raw(f"CREATE TABLE {sorted_name} AS {query}")
+        in_parts = self.con.table(sorted_name)
+        pieces = (made(in_parts.filter(in_parts.wp_part == part).drop("wp_part")) for part in range(parts))
+        kept = self.keep(next(pieces))
+        for piece in pieces:
+            self.raw(f"INSERT INTO {kept.get_name()} {self.con.compile(piece)}")
+        self.raw(f"DROP TABLE {sorted_name}")
+        return kept
 
     def put(self, columns: Any) -> Table:
         """Give the engine a table of pyarrow, or a frame that speaks Arrow."""
@@ -177,14 +200,29 @@ def duckdb() -> Engine:
     """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is, or the whole process."""
     ibis = require("ibis", "engines", "a log that is larger than memory, or in Parquet or a database")
     require("duckdb", "engines", "a log that is larger than memory, or in Parquet or a database")
+    memory = memory_limit()
     folder, remove = passing_folder()
     con = ibis.duckdb.connect(os.path.join(folder, "log.duckdb"))  # noqa: PTH118
     con.raw_sql("SET TimeZone='UTC'")
-    con.raw_sql(f"SET memory_limit={literal(os.environ.get(MEMORY, USUAL_MEMORY))}")
+    con.raw_sql(f"SET memory_limit='{memory}B'")
     con.raw_sql(f"SET temp_directory={literal(folder)}")
     engine = Engine("duckdb", con, "rowid", "epoch_us({}::TIMESTAMPTZ)", "{}::VARCHAR")
     weakref.finalize(engine, _close, con, remove)
     return engine
+
+
+def memory_limit() -> int:
+    """Bytes that DuckDB may use, from what the user wrote.
+
+    >>> memory_limit()
+    2000000000
+    """
+    text = os.environ.get(MEMORY, USUAL_MEMORY)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if found is None or float(found[1]) == 0:
+        raise LogError(f"{MEMORY} is a size such as 2GB or 512MB, not {text!r}")
+    unit = 1024 if found[3] else 1000
+    return int(float(found[1]) * unit ** " KMGT".index(found[2].upper() or " "))
 
 
 def _close(con: Any, remove: Callable[[], None]) -> None:

@@ -26,7 +26,7 @@ from pathlib import Path
 from waypost.paper.bench.scale_ways import NEEDED, WAYS, write_models, write_process
 
 SIZES = {"events": 1_000_000, "states": 1_000_000, "reading": 1_000_000, "learning": 30_000}
-SMALL = "512MB"  # what DuckDB may use where it is shown that memory does not grow with events
+SMALL = "256MB"  # what DuckDB may use where it is shown that memory does not grow with events
 ENDINGS = (".parquet", ".csv")
 
 
