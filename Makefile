@@ -83,10 +83,9 @@ bench: install  ## Waypost beside Storm on this machine; writes docs/benchmarks/
 
 .PHONY: bench
 
-bench-scale: install  ## ten million events to an explanation, a million states, reading beside Storm
-	$(BIN)/python -m waypost.paper.bench.scale
-	$(BIN)/python -m waypost.paper.bench.scale --states 1000000
-	$(BIN)/python -m waypost.paper.bench.scale --reading 1000000
+# PM4PY: an interpreter that has pm4py, pandas and pyarrow, in an environment of its own
+bench-scale: install  ## ten million events, a million states, reading beside Storm, learning; into docs/scale.md
+	$(BIN)/python -m waypost.paper.bench.scale --output docs/scale.md $(if $(PM4PY),--pm4py $(PM4PY))
 
 .PHONY: bench-scale
 

@@ -122,6 +122,26 @@ def _in_quotes(name: str, known: Iterable[str]) -> str:
     return "".join(f'"{word}"' if word in names else word for word in words)
 
 
+def without_credentials(text: str) -> str:
+    """Text as it may be shown: its addresses without users, passwords and parameters.
+
+    >>> without_credentials("cannot reach postgres://me:p@ss/word@host/db?sslpassword=x#events now")
+    'cannot reach postgres://host/db#events now'
+    """
+    text = re.sub(r"(?<=://)\S*@", "", text)  # up to the last one: a password may have one, too
+    text = re.sub(r"(://[^\s?]*)\?[^\s#]*", r"\1", text)
+    return re.sub(r"(password|user)=\S+", r"\1=...", text)
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address such as ``postgres://host/db`` rather than the path of a file.
+
+    >>> is_address("mysql://host/db"), is_address("C:/models/a.drn"), is_address("gym:Taxi-v4")
+    (True, False, False)
+    """
+    return re.match(r"[A-Za-z][\w+.-]*://", text) is not None
+
+
 def require(module: str, extra: str, purpose: str) -> ModuleType:
     """Import an optional library, or say how to get it.
 

@@ -1,4 +1,4 @@
-"""Large DRN files are read by machine code, to the same model as small ones."""
+"""Large DRN files are read by whole arrays, larger ones by machine code, to the same model as small ones."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from hypothesis import strategies as st
 from formats.models import assert_same, mdps
 from waypost.cases import loan
 from waypost.errors import FormatError, WaypostError
-from waypost.formats import drn
-from waypost.formats.drn_scanner import _decimal, scan
+from waypost.formats import drn, drn_scanner
+from waypost.formats.decimals import decimal
+from waypost.formats.drn_scanner import scan
 from waypost.formats.lexical import distinct_actions, distinct_codes
 
 EVERY = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    """Read everything by machine code."""
+@pytest.fixture(params=[drn_scanner.LARGE, 0], ids=["arrays", "machine code"])
+def quick(monkeypatch, request):
+    """Read everything by whole arrays of a few lines, or by machine code."""
 
     def loads(text, **options):
         with monkeypatch.context() as changed:
             changed.setattr(drn, "LARGE", 0)
+            changed.setattr(drn_scanner, "LARGE", request.param)
+            changed.setattr(drn_scanner, "AT_ONCE", 200)
             return drn.loads(text, **options)
 
     return loads
@@ -73,6 +76,10 @@ def test_numbers_are_rounded_as_python_rounds_them(quick, written):
         ("\t\t1 : 0.95", "\t\t1 : nan"),
         ("\t\t1 : 0.95", "\t\t99 : 0.95"),
         ("state 0 init", "\t\t1 : 1\nstate 0 init"),
+        ("\t\t1 : 0.95", "\t\t1 2 : 0.95"),
+        ("\t\t1 : 0.95", "\t\t1 : "),
+        ("\t\t1 : 0.95", "\t\t1e30 : 0.95"),
+        ("\t\t1 : 0.95", "\t\t1.5 : 0.95"),
     ],
 )
 def test_what_is_wrong_is_told_as_before(quick, old, new):
@@ -109,14 +116,38 @@ def test_names_of_actions_are_told_apart_by_number_as_by_text(states):
     assert list(distinct_codes(first, codes, words).names()) == distinct_actions(first, given_names)
 
 
-@EVERY
-@given(NUMBERS)
-def test_what_the_scanner_reads_is_the_nearest_float(written):
-    """Law: a number of few digits is read to the last bit, any other is left alone."""
+def test_lines_may_end_as_windows_ends_them(quick):
+    """Law: what ends a line is no part of a name."""
+    text = drn.dumps(replace(loan(), exact=None))
+    assert_same(quick(text.replace("\n", "\r\n")), drn.loads(text))
+
+
+HALF_WAY = st.integers(2**52, 2**53 - 1).map(lambda k: str(2 * k + 1))  # between two floats
+DECIMALS = st.one_of(
+    NUMBERS,
+    HALF_WAY,
+    st.tuples(HALF_WAY, st.sampled_from(["0", "00", "1", "000001"])).map(".".join),
+    st.tuples(st.integers(0, 2**64), st.integers(-360, 320)).map(lambda pair: f"{pair[0]}e{pair[1]}"),
+)
+
+
+@settings(deadline=None, max_examples=2000)
+@given(DECIMALS)
+def test_what_machine_code_reads_is_the_nearest_float(written):
+    """Law: a number is read to the last bit, or left alone: a fraction, a tiny or huge one, one of many digits."""
     data = np.frombuffer(written.encode(), np.uint8)
-    found, read = _decimal.compiled(data, 0, len(data))
-    few = sum(sign.isdigit() for sign in written.lower().partition("e")[0]) <= 15
-    if read:
-        assert found == float(written)
-    elif "/" not in written:
-        assert not few or abs(float(written)) < 1e-7
+    bits, settled = decimal.compiled(data, 0, len(data))
+    if settled:
+        assert float(np.uint64(bits).view(np.float64)) == float(written)
+    elif "/" not in written and written[0].isdigit():
+        value = float(written)
+        digits = written.lower().partition("e")[0].replace(".", "").lstrip("0")
+        assert len(digits) > 19 or value < 1e-300 or value > 1e300
+
+
+@pytest.mark.parametrize(
+    "written", ["", ".", "e5", "1e", "1e+", "1.2.3", "1e1.5", "1e5.", "1_0", "0x1", "nan", "inf", "1 2"]
+)
+def test_what_is_no_number_is_left_alone(written):
+    data = np.frombuffer(written.encode() + b"\n", np.uint8)
+    assert not decimal.compiled(data, 0, len(written))[1]

@@ -12,6 +12,7 @@ from servers import SECRET, postgresql
 from small_logs import attributed, told
 from waypost.errors import LogError
 from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, read_log
+from waypost.logs.stored import engines
 
 pytest.importorskip("ibis")
 
@@ -69,6 +70,31 @@ def test_duckdb_gives_the_variants_of_the_log_in_memory():
     same(open_log(attributed(), engine="duckdb"))
 
 
+@pytest.mark.parametrize("parts", [2, 7])
+def test_cases_put_together_by_parts_are_the_same_cases(monkeypatch, parts):
+    """Law: into how many parts a log is cut, because DuckDB has little memory, changes nothing."""
+    frame = attributed()
+    monkeypatch.setattr(engines, "BYTES", parts * engines.memory_limit() // len(frame))
+    kept: list[str] = []
+    raw = engines.Engine.raw
+    monkeypatch.setattr(engines.Engine, "raw", lambda self, said: (kept.append(said), raw(self, said))[1])
+    same(open_log(frame, engine="duckdb"))
+    assert sum(said.startswith("INSERT INTO") for said in kept) == parts - 1
+
+
+@pytest.mark.parametrize(("written", "bytes_"), [("512MB", 512e6), ("1.5 GiB", 1.5 * 2**30), ("64000000", 64e6)])
+def test_memory_is_written_as_people_write_it(monkeypatch, written, bytes_):
+    monkeypatch.setenv(engines.MEMORY, written)
+    assert engines.memory_limit() == bytes_
+
+
+@pytest.mark.parametrize("written", ["", "much", "-1GB", "0GB", "2 GB; DROP TABLE events"])
+def test_memory_that_is_no_size_is_told(monkeypatch, written):
+    monkeypatch.setenv(engines.MEMORY, written)
+    with pytest.raises(LogError, match="WAYPOST_MEMORY is a size such as 2GB or 512MB"):
+        open_log(attributed(), engine="duckdb")
+
+
 def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
     """A table as analysts have it, with a password in the address that no message repeats."""
     import psycopg
@@ -89,6 +115,32 @@ def test_postgresql_gives_the_variants_of_the_log_in_memory(postgres):
     with pytest.raises(LogError) as error:
         open_log(postgres.replace(SECRET, "wrong-one") + "#events")
     assert "wrong-one" not in str(error.value)
+
+
+def test_no_output_and_no_file_has_the_password(postgres, invoke, tmp_path):
+    """Law: whatever is printed or written about a log in a database, its password is not in it."""
+    import psycopg
+
+    with psycopg.connect(postgres) as con, con.cursor() as cursor:
+        cursor.execute("CREATE TABLE plain (case_id text, activity text)")
+        with cursor.copy("COPY plain FROM STDIN") as rows:
+            for k in range(60):
+                for name in ["ask", "call", "pay"] if k % 3 else ["ask", "leave"]:
+                    rows.write_row([str(k), name])
+    files = [tmp_path / f"found{ending}" for ending in (".html", ".json", ".csv", ".md", ".xlsx", ".txt")]
+    outputs = [argument for file in files for argument in ("-o", file)]
+    kept = ["--bootstrap", "2", "--resume", tmp_path / "answers.jsonl"]
+    printed = [
+        invoke("explain", f"{postgres}#plain", "--positive", "pay", *outputs, *kept),
+        invoke("log", f"{postgres}#plain"),
+        invoke("learn", f"{postgres}#plain", "-o", tmp_path / "model.drn"),
+        invoke("compare", f"{postgres}#plain", f"{postgres}#plain", "--positive", "pay"),
+    ]
+    assert [code for code, _, _ in printed] == [0] * len(printed), printed
+    assert SECRET not in str(printed)
+    written = list(tmp_path.iterdir())
+    assert len(written) >= len(files) + 2
+    assert not [file.name for file in written if SECRET.encode() in file.read_bytes()]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from waypost.cli.bench import command
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.formats import drn
 from waypost.graph import Graph, end_components, reachable, strong_components
-from waypost.paper.bench import Cost, Plan, Row, growth, qcomp, run, storm, suite, synthetic, tally
+from waypost.paper.bench import Cost, Plan, Row, growth, qcomp, run, scale, scale_ways, storm, suite, synthetic, tally
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import find_model, sampled, share
 from waypost.paper.bench.report import Benchmark, cells, markdown, ratio, save
@@ -306,3 +307,35 @@ class TestCommand:
         assert "Storm, extrapolated" in picture
         assert "1,600 times faster" in picture
         assert "exponent" in picture
+
+
+class TestScale:
+    """Large logs and models: what is printed is what was measured, and it goes where the page has a place for it."""
+
+    def test_a_row_is_a_process_of_its_own(self):
+        told = "\n".join(scale.learning(20, None))
+        assert re.search(r"\| learning \| 20 \| [\d.]+ \| [\d.]+ \| 0\.\d\d \| [\d,]+ states, [\d,]+ labels \|", told)
+
+    def test_the_made_up_log_is_the_same_in_both_files(self, tmp_path):
+        """Law: CSV and Parquet tell the same variants, after cleaning and before."""
+        pytest.importorskip("duckdb")
+        events = scale_ways.write_process(200, tmp_path / "log")
+        for way in (scale_ways.explained, scale_ways.described):
+            found = {way(str(tmp_path / f"log{ending}")) for ending in scale.ENDINGS}
+            assert len(found) == 1
+        assert found.pop().startswith(f"{events:,} events")
+
+    @needs_storm
+    def test_both_read_the_same_model(self, tmp_path):
+        scale_ways.write_models(1000, tmp_path / "model")
+        for ending in (".drn", ".umb", ".prism"):
+            path = str((tmp_path / "model").with_suffix(ending))
+            assert len({read(path) for read in scale_ways.READING.values() if ending == ".prism" or read
+                        is not scale_ways.build_by_storm}) == 1  # fmt: skip
+
+    def test_the_page_has_a_place_for_every_section(self):
+        page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+        for section in scale.SECTIONS:
+            assert "| here |" in scale.placed(page, section, "| here |")
+        with pytest.raises(SystemExit, match="no place for weather"):
+            scale.placed(page, "weather", "")

@@ -201,3 +201,9 @@ def test_a_cluster_that_is_not_there_is_told(monkeypatch):
     monkeypatch.setattr("waypost.processes.places.PATIENCE", 1.0)
     with working(cluster="tcp://127.0.0.1:9"), pytest.raises(PlaceError, match="no Dask scheduler answers at"):
         spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
+
+
+def test_a_scheduler_takes_no_password_and_tells_none():
+    with working(cluster="tcp://me:secret@127.0.0.1:9"), pytest.raises(PlaceError) as told:
+        spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
+    assert "secret" not in str(told.value)

@@ -20,7 +20,7 @@ import numpy as np
 
 from waypost.errors import LogError, require
 from waypost.logs import EventLog, read_log
-from waypost.logs.log import ACTIVITY, CASE
+from waypost.logs.log import ACTIVITY, CASE, each_once
 from waypost.logs.steps.outcome import set_outcome
 
 SOURCE = "the Music Streaming Sessions Dataset of Spotify (the mini version will do: log_mini.csv and tf_mini.csv)"
@@ -43,6 +43,11 @@ TRACK_COLUMNS = ("track_id", "release_year", "mode", *FEATURES)
 
 def session_log(sessions: Any, tracks: Any, *, naming: Literal["paper", "plain"] = "paper") -> EventLog:
     """Event log of sessions, as the dataset's tables have them: one row per track played, one row per track known."""
+    return told_log(joined(sessions, tracks), naming=naming)
+
+
+def joined(sessions: Any, tracks: Any) -> Any:
+    """One table of the tracks played, session by session and in their order, each with its features."""
     _check(sessions, SESSION_COLUMNS, "the table of sessions")
     _check(tracks, TRACK_COLUMNS, "the table of tracks")
     pandas = require("pandas", "logs", "reading sessions")
@@ -51,16 +56,22 @@ def session_log(sessions: Any, tracks: Any, *, naming: Literal["paper", "plain"]
     unknown = rows["track_id"].isna()
     if unknown.any():
         raise LogError(f"track {rows['track_id_clean'][unknown].iloc[0]!r} of a session is not in the table of tracks")
+    rows = rows.drop(columns=["track_id", "track_id_clean"])
     rows["session_position"] = pandas.to_numeric(rows["session_position"])
-    rows = rows.sort_values(["session_id", "session_position"], kind="stable", ignore_index=True)
+    return rows.sort_values(["session_id", "session_position"], kind="stable", ignore_index=True)
+
+
+def told_log(rows: Any, *, naming: Literal["paper", "plain"] = "paper") -> EventLog:
+    """Event log of the tracks played, as `joined` gives them."""
+    pandas = require("pandas", "logs", "reading sessions")
     session, names = pandas.factorize(rows["session_id"])
     told, events = _told(rows, session, naming)
+    del rows  # of millions of events one table at a time is enough
     length = np.where(np.bincount(session) >= LONG, "long", "short").astype(object)
-    case = np.repeat(session, events)
-    log = read_log(
-        pandas.DataFrame({CASE: names.astype(str).to_numpy(object)[case], ACTIVITY: told, "length": length[case]})
-    )
-    return set_outcome(log, positive="long", negative="short", attribute="length")
+    case = np.repeat(session.astype(np.int32), events)
+    table = pandas.DataFrame({CASE: names.astype(str).to_numpy(object)[case], ACTIVITY: told, "length": length[case]})
+    del told, case
+    return set_outcome(read_log(table), positive="long", negative="short", attribute="length")
 
 
 def _told(rows: Any, session: Any, naming: str) -> tuple[Any, Any]:
@@ -79,7 +90,7 @@ def _told(rows: Any, session: Any, naming: str) -> tuple[Any, Any]:
     told[last] = np.array(words, object)[_true(rows["skip_2"]).astype(int)]
     tenths = (10 * rows[FEATURES].astype(float).to_numpy()).astype(int)
     decade = rows["release_year"].astype(int).to_numpy() % 100 // 10 * 10
-    contexts, modes = rows["context_type"].tolist(), rows["mode"].tolist()
+    contexts, modes = each_once(rows["context_type"]).tolist(), each_once(rows["mode"]).tolist()
     shared: dict[Any, tuple[str, str]] = {}  # names are made once, however many tracks have them
     for place, kind in zip(
         last.tolist(), zip(contexts, modes, decade.tolist(), *tenths.T.tolist(), strict=True), strict=True

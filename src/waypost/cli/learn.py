@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from waypost.cli.options import learning_options
-from waypost.cli.source import load, taken_options, tell
+from waypost.cli.source import find_prepared, learned, load, taken_options, tell
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
 from waypost.formats import write_mdp
+from waypost.logs.log import give_back
 from waypost.model import FINAL, MDP
 
 
@@ -26,13 +28,17 @@ def command(log: str, output: str | None, **options: Any) -> None:
     Example: waypost learn loan-log:300 --output loan.drn
     """
     learning = taken_options(options)
-    found = load(log, learning=learning)
-    if found.prepared is None:
+    prepared = find_prepared(log, learning=learning)
+    if prepared is None:
+        load(log, learning=learning)  # what is no log and no model either says so
         raise WaypostError(f"{log} is a model already; `waypost check` tells what is in it")
+    prepared = replace(prepared, log=None)  # nothing below asks for it
+    give_back()
+    found = learned(prepared)
     tell(found.notes, quiet=learning["quiet"])
     if output is not None:
         write_mdp(found.mdp, output)
-    say(f"{len(found.prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
+    say(f"{len(prepared.traces):,} cases gave {sizes(found.mdp)}" + (f": {output}" if output else ""))
 
 
 def sizes(mdp: MDP) -> str:

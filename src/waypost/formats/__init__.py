@@ -12,7 +12,7 @@ import numpy as np
 from waypost.arguments import checked
 from waypost.environments import from_gymnasium
 from waypost.environments.named import named_environment, names_environment
-from waypost.errors import FormatError
+from waypost.errors import FormatError, is_address, without_credentials
 from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
 from waypost.formats.automata import from_aalpy
 from waypost.formats.graphs import from_networkx, to_networkx
@@ -105,6 +105,8 @@ def read_mdp(
     if names_environment(source):
         mdp = _environment(str(source), constants or {})
         return mdp if initial is None else beginning_in(mdp, initial)
+    if is_address(str(source)):
+        raise FormatError(f"{without_credentials(str(source))} is the address of no model; give a file")
     path = Path(source)
     found, content = _recognised(path)
     if constants and "constants" not in found.options:

@@ -30,8 +30,7 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -41,14 +40,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
+from waypost.formats.drn_scanner import Places, scan
 from waypost.formats.kinds import check_kind, with_intervals
-from waypost.formats.lexical import distinct_actions, distinct_codes, fraction, least_of, read_text, whole
+from waypost.formats.lexical import distinct_actions, distinct_codes, fraction, least_of, numbers_in, read_text, whole
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.writing import write_text
-from waypost.model import MDP
+from waypost.model import MDP, Labels
 
-LARGE = 1_000_000  # characters from which machine code reads
+LARGE = 20_000  # characters from which whole arrays are quicker than one line after another
 _MODEL = re.compile(r"^@model[ \t\r]*$", re.MULTILINE)
 _PLAIN = re.compile(r"[^\s\"\[\]/!][^\s\"\[\]/]*")  # a word behind ! is an exit rate
 _REWARD = re.compile(r"\s*\[[^\]]*\]\s*$")
@@ -88,62 +88,71 @@ def _check_sizes(n_states: int | None, n_choices: int | None, states: int, choic
 
 
 def _quickly(text: str, initial: str | None) -> MDP | None:
-    """Read a large model with `formats.drn_scanner`; None where something is out of the ordinary."""
-    from waypost.formats.drn_scanner import grouped, scan, slow_numbers
-
+    """Read a model with `formats.drn_scanner`; None where something is out of the ordinary."""
+    text = text.replace("\r\n", "\n") if "\r" in text else text
     begins = _MODEL.search(text)
     if begins is None:
         return None
     head = text[: begins.end()]
     n_states, n_choices, counts = _header(iter(head.splitlines()))
-    data = np.frombuffer(text.encode(), np.uint8)
-    found = scan(data, len(head.encode()))
-    if found is None or counts or not len(found.names) or not len(found.actions):
-        return None
-    left = slow_numbers(data, found)
-    if left is None:
-        return None
-    slow, texts = left
-    numbers = _read_in_one_go(texts) if texts else np.empty(0)
-    if len(numbers) != len(slow):
-        return None
-    for k in np.flatnonzero(numbers == 0).tolist():
-        start, end = found.value[slow[k]].tolist()
-        numbers[k] = least_of(data[start:end].tobytes().decode())
-    found.probability[slow] = numbers
-    tails, actions = grouped(data, found.tails), grouped(data, found.actions)
-    if tails is None or actions is None:
+    content = text.encode()
+    found = None if counts else scan(np.frombuffer(content, np.uint8), len(head.encode()) + 1)
+    if found is None or not len(found.names) or not len(found.actions):
         return None
     _check_sizes(n_states, n_choices, len(found.names), len(found.actions))
-    labels, marked = _labels(*tails)
-    initials = np.flatnonzero(marked).tolist()
+    cut = _cutting(text, content)
+    initials, holding = _holding(cut, found.tails)
     if not initials and initial is None:
         return None
-    owned = np.bincount(found.owner, minlength=len(found.names))
-    first_choice = np.concatenate([[0], np.cumsum(owned)])
+    first_choice = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(found.names)))])
+    words = cut(found.actions)
+    number = {word: k for k, word in enumerate(dict.fromkeys(words))}
+    codes = np.fromiter(map(number.__getitem__, words), np.int64)
     mdp = MDP.from_triplets(
         None,
         found.successor,
         found.probability,
         first_choice=first_choice,
         pointer=found.first_entry,
-        states=_names(text, data, found.names),
-        actions=distinct_codes(first_choice, actions[0], [_action(word.decode()) for word in actions[1]]),
+        states=_names(cut, found.names),
+        actions=distinct_codes(first_choice, codes, [_action(word.strip()) for word in number]),
         initial=initials[0] if initials else 0,
-        labels=labels,
+        labels=Labels.of(len(found.names), holding),
     )
     return begun(mdp, initials, initial=initial)
 
 
-def _labels(number: NDArray[np.int64], tails: list[bytes]) -> tuple[dict[str, NDArray[np.bool_]], NDArray[np.bool_]]:
-    """(S,) where each label holds, and which states are marked as initial, from what stands behind their numbers."""
-    masks: dict[str, NDArray[np.bool_]] = {}
-    marked = np.zeros(len(tails), bool)
-    for k, tail in enumerate(tails):
-        for label, plain in _words(tail.decode()):
-            initial = plain and label == "init"  # in quotes it is a label like any other
-            (marked if initial else masks.setdefault(label, np.zeros(len(tails), bool)))[k] = True
-    return {label: mask[number] for label, mask in masks.items()}, marked[number]
+def _cutting(text: str, content: bytes) -> Callable[[Places], list[str]]:
+    """Give what cuts texts out of a file by their places in its bytes."""
+    if len(text) == len(content):  # then characters lie where bytes do
+        return lambda places: [text[a:b] for a, b in zip(*places.T.tolist(), strict=True)]
+    return lambda places: [content[a:b].decode() for a, b in zip(*places.T.tolist(), strict=True)]
+
+
+def _holding(cut: Callable[[Places], list[str]], tails: Places) -> tuple[list[int], dict[str, list[int]]]:
+    """Initial states, and those in which each label holds, from what stands behind their numbers."""
+    some = np.flatnonzero(tails[:, 0] < tails[:, 1])
+    by_tail: dict[str, list[int]] = {}
+    for state, tail in zip(some.tolist(), cut(tails[some]), strict=True):
+        by_tail.setdefault(tail, []).append(state)
+    initials: list[int] = []
+    holding: dict[str, list[int]] = {}
+    for tail, states in by_tail.items():
+        for label, plain in _words(tail):
+            members = initials if plain and label == "init" else holding.setdefault(label, [])
+            members.extend(states)
+    return sorted(initials), holding
+
+
+def _names(cut: Callable[[Places], list[str]], places: Places) -> list[str]:
+    """Names of the states: the comments behind them, else their numbers."""
+    found = cut(places)
+    together = "".join(found)
+    if '"' in together or "\t" in together:
+        found = list(map(_told, found))
+    for state in np.flatnonzero(places[:, 0] < 0).tolist():
+        found[state] = str(state)
+    return _unique(found)
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
@@ -151,20 +160,6 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
     for word in _WORD.findall(text):
         if word[0] not in "[!":  # rewards and exit rates
             yield (str(json.loads(word)), False) if word[0] == '"' else (word, True)
-
-
-def _names(text: str, data: NDArray[np.uint8], places: NDArray[np.int64]) -> list[str]:
-    """Names of the states: the comments behind them, else their numbers."""
-    start, end = places[:, 0].tolist(), places[:, 1].tolist()
-    if text.isascii():
-        found = [text[a:b] for a, b in zip(start, end, strict=True)]
-    else:
-        found = [data[a:b].tobytes().decode() for a, b in zip(start, end, strict=True)]
-    for s in np.flatnonzero(places[:, 3]).tolist():
-        found[s] = str(s) if start[s] < 0 else _told(found[s])
-    hashes = np.sort(places[:, 2])
-    plain = not places[:, 3].any() and bool((hashes[1:] != hashes[:-1]).all())  # then no name comes twice
-    return found if plain else _unique(found)
 
 
 def _told(inner: str) -> str:
@@ -193,8 +188,9 @@ def dumps(mdp: MDP) -> str:
     out += ["@nr_states", str(mdp.n_states), "@nr_choices", str(mdp.n_choices), "@model"]
     labels_of: list[list[str]] = [[] for _ in mdp.states]
     for label, holds in mdp.labels.items():
+        word = " " + _quoted(label)
         for s in np.flatnonzero(holds).tolist():
-            labels_of[s].append(" " + _quoted(label))
+            labels_of[s].append(word)
     indptr, indices = mdp.transitions.indptr.tolist(), mdp.transitions.indices.tolist()
     values = mdp.transitions.data.tolist() if mdp.exact is None else [str(p) for p in mdp.exact]
     first = mdp.first_choice.tolist()
@@ -300,10 +296,6 @@ class _Parts:
         if first_entry[0] > 0:
             raise FormatError("a transition stands before the first action")
         successor, probability, fractions = _numbers(self.entries, exact=exact)
-        masks = {}
-        for label, members in self.labels.items():
-            masks[label] = np.zeros(n, bool)
-            masks[label][members] = True
         owned = np.bincount(np.array(self.owners, np.int64), minlength=n)
         first_choice = np.concatenate([[0], np.cumsum(owned)])
         return MDP.from_triplets(
@@ -314,7 +306,7 @@ class _Parts:
             states=_unique(self.states),
             actions=distinct_actions(first_choice, self.actions),
             initial=self.initial[0] if self.initial else 0,
-            labels=masks,
+            labels=Labels.of(n, self.labels),
             exact=fractions,
             counts=counts or None,
         )
@@ -324,7 +316,7 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
     """Successors and probabilities of lines such as ``3 : 0.25`` or ``3 : 1/4``."""
     text = " ".join(entries)
     if not exact and "/" not in text:
-        numbers = _read_in_one_go(text.replace(":", " "))
+        numbers = numbers_in(text.replace(":", " "))
         successor = numbers[::2]
         whole_numbers = bool(((successor >= 0) & (successor < 2**53) & (successor == np.floor(successor))).all())
         if len(numbers) == 2 * len(entries) and text.count(":") == len(entries) and whole_numbers:
@@ -339,16 +331,6 @@ def _numbers(entries: list[str], *, exact: bool) -> tuple[NDArray[Any], NDArray[
         successors.append(whole(left.strip(), where))
         fractions.append(fraction(right.strip(), where))
     return np.array(successors, np.int64), np.array([float(p) for p in fractions]), fractions
-
-
-def _read_in_one_go(text: str) -> NDArray[np.float64]:
-    """Millions of numbers with blanks between, without a string for each; empty if something else is among them."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)  # numpy's way of saying that it stopped half way
-        try:
-            return np.fromstring(text, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return np.empty(0)
 
 
 def _action(text: str) -> str:

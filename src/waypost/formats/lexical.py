@@ -6,6 +6,7 @@ Everything here is bounded by the length of the text: a file cannot make us coun
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -69,6 +70,20 @@ def least_of(text: str) -> float:
     """
     mantissa = re.split("[eE]", text)[0]
     return float(np.nextafter(0, 1)) if re.search("[1-9]", mantissa) else 0.0
+
+
+def numbers_in(text: str | bytes) -> NDArray[np.float64]:
+    """Millions of numbers with blanks between, without a string for each; empty if something else is among them.
+
+    >>> numbers_in("1 0.5 2e-3"), numbers_in("1 half")
+    (array([1.   , 0.5  , 0.002]), array([], dtype=float64))
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # numpy's way of saying that it stopped half way
+        try:
+            return np.fromstring(text, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return np.empty(0)
 
 
 def fraction(text: str, where: str) -> Fraction:
@@ -162,7 +177,7 @@ def distinct_codes(first: NDArray[np.int64], codes: NDArray[Any], words: Sequenc
             told = _told_apart([table[k] for k in given[part].tolist()])
             codes[part] = [number.setdefault(name, len(number)) for name in told]
         table += list(number)[len(table) :]
-    return CodedActions(codes, tuple(table))
+    return CodedActions(codes, tuple(table), told_apart=True)
 
 
 def _told_apart(given: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ with one choice in every state; CTMCs and Markov automata are read by their jump
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -121,7 +122,9 @@ def _checked(constants: Mapping[str, Any]) -> dict[str, Any]:
 
 def _built(file: Path, answer: Mapping[str, Any], initial: str | None, name: str) -> MDP:
     """Read what Storm built: locations by their names, and behind the variables in the names of states."""
-    archive = Archive(tar_members(file.read_bytes(), name), name)
+    with file.open("rb") as stream:
+        content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)  # nobody else writes into the child's folder
+    archive = Archive(tar_members(content, name), name)
     variables = archive.valuations()
     places = {}
     for counter, (automaton, names) in answer["locations"].items():
@@ -140,8 +143,11 @@ def _with_final(mdp: MDP, target: Target | None, avoid: Target | None) -> MDP:
         if words is not None:
             with suppress(WaypostError):  # nothing of the kind was built
                 ends |= mdp.where(words)
+    loops = [c for c in mdp.first_choice[:-1][ends & mdp.is_final].tolist() if mdp.actions[c] != FINAL]
+    if not loops:
+        return mdp
     actions = list(mdp.actions)
-    for c in mdp.first_choice[:-1][ends & mdp.is_final].tolist():
+    for c in loops:
         actions[c] = FINAL
     return replace(mdp, actions=tuple(actions))
 

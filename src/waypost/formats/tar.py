@@ -6,13 +6,15 @@ and an archive from a stranger should cost no more than its own length.
 
 from __future__ import annotations
 
+from mmap import mmap
+
 from waypost.errors import FormatError
 
 BLOCK = 512
 SMALL = 2**20  # bytes up to which a file is a copy
 
 
-def tar_members(content: bytes, name: str) -> dict[str, bytes | memoryview]:
+def tar_members(content: bytes | mmap, name: str) -> dict[str, bytes | memoryview]:
     """Give the regular files of an archive by path; large ones as a view, which copies nothing.
 
     >>> import io, tarfile

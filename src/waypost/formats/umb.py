@@ -310,9 +310,7 @@ class Archive:
         if names is not None:
             if len(names) != self.n_states:
                 raise self.wrong(f"it has {len(names)} names for {self.n_states} states")
-            if len(set(names)) == len(names):
-                return names
-            return [str(s) for s in range(self.n_states)]
+            return names
         if shown and all(name in variables for name in shown):
             made = StateNames(variables, shown)
             if made.distinct:

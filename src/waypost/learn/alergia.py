@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from waypost.arguments import shown
 from waypost.errors import ArgumentError
-from waypost.learn.folding import STATE, folded, settle
+from waypost.learn.folding import STATE, Folded, edges_of, folded, settle
 from waypost.learn.hoeffding import data_of, roomier, width
 from waypost.learn.tree import InputOutput, PrefixTree, prefix_tree, weighted
 from waypost.model.traces import Trace
@@ -60,31 +60,35 @@ def merged_states(traces: Sequence[Trace], eps: float, progress: MergingProgress
 
     `eps` is the Hoeffding test's: the larger, the more easily two states are told apart; 0 merges nothing.
     """
-    return states_of(prefix_tree(weighted(traces)), eps, progress)
+    return states_of(prefix_tree(weighted(traces)), eps, progress, spent=True)
 
 
-def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = None) -> States:
-    """States that IOAlergia finds in a prefix tree, which stays as it is."""
+def states_of(tree: PrefixTree, eps: float, progress: MergingProgress | None = None, *, spent: bool = False) -> States:
+    """States that IOAlergia finds in a prefix tree, which stays as it is, unless it is `spent`: needed no more."""
     if checked_eps(eps) == NO_MERGING:
         first = tree.first_child.astype(np.int64) - 1
         every = np.arange(1, len(tree), dtype=np.int32)
-        return States(tree.outputs(), tree.steps, first, tree.step[1:], every, tree.seen[1:])
-    merging, data = folded(tree), data_of(tree)
+        return States(tree.outputs(), tree.steps, first, tree.step[1:], every, tree.seen[1:].astype(np.int64))
+    merging, data = folded(tree, spent=spent), data_of(tree)
     while merging.sizes[0]:
         settle.sized(20.0 * min(AT_ONCE, len(tree)))(merging, data, width(eps), AT_ONCE)
         data = roomier(data)
         if progress is not None:
             progress(int(merging.sizes[1]), int(merging.sizes[0]))
-    is_state = merging.status == STATE
-    number = np.cumsum(is_state, dtype=np.int32) - 1
-    edges = 1 + np.flatnonzero(is_state[merging.owner[1:]])
-    owner, step = number[merging.owner[edges]], merging.step[edges]
+    return _found(tree, merging)
+
+
+def _found(tree: PrefixTree, merging: Folded) -> States:
+    """States of a tree in which nothing is open any more, and their steps in order."""
+    states = np.flatnonzero(merging.status == STATE)
+    edges = edges_of.sized(10.0 * len(states))(merging, states)
+    owner, step = np.searchsorted(states, merging.owner[edges]), merging.step[edges]
     order = np.lexsort((step, owner))
-    first = np.zeros(int(is_state.sum()) + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=len(first) - 1), out=first[1:])
-    names = [tree.start, *(tree.steps[k][1] for k in tree.step[np.flatnonzero(is_state)[1:]].tolist())]
-    to, seen = number[merging.target[edges]], merging.seen[edges]
-    return States(names, tree.steps, first, step[order], to[order], seen[order])
+    first = np.zeros(len(states) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(states)), out=first[1:])
+    names = [tree.start, *(tree.steps[k][1] for k in tree.step[states[1:]].tolist())]
+    to = np.searchsorted(states, merging.target[edges]).astype(np.int32)
+    return States(names, tree.steps, first, step[order], to[order], merging.seen[edges][order].astype(np.int64))
 
 
 def checked_eps(eps: object) -> float:

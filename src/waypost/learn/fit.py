@@ -116,7 +116,7 @@ def held_out_likelihood(variants: Sequence[tuple[Trace, int]], eps: float, *, se
         [(trace, n) for (trace, _), n in zip(variants, part.tolist(), strict=True) if n]
         for part in (counts - held, held)
     )
-    walk = _Predictor(states_of(prefix_tree(learned), eps))
+    walk = _Predictor(states_of(prefix_tree(learned), eps, spent=True))
     return walk.per_step(learned), walk.per_step(tried)
 
 

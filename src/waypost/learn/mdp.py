@@ -15,7 +15,7 @@ from waypost.errors import ArgumentError, ModelError
 from waypost.learn.alergia import MergingProgress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
 from waypost.logs.traces import Naming, checked_traces
-from waypost.model import MDP, Strategy
+from waypost.model import MDP, Labels, Strategy
 from waypost.model.traces import Trace
 
 EPS = 0.9  # the paper's, for all logs but the smallest
@@ -180,22 +180,16 @@ def as_mdp(found: States) -> MDP:
     )
 
 
-def _labels(outputs: Sequence[str]) -> dict[str, Any]:
+def _labels(outputs: Sequence[str]) -> Labels:
     """States of every output, in the order of their first appearance.
 
     >>> _labels(["start", "pay", "start"])["start"]
     array([ True, False,  True])
     """
-    places: dict[str, list[int]] = {}
+    holding: dict[str, list[int]] = {}
     for state, output in enumerate(outputs):
-        places.setdefault(output, []).append(state)
-    labels = {}
-    for output, states in places.items():
-        mask = np.zeros(len(outputs), bool)
-        mask[states] = True
-        mask.flags.writeable = False  # so that the model keeps it and makes no copy
-        labels[output] = mask
-    return labels
+        holding.setdefault(output, []).append(state)
+    return Labels.of(len(outputs), holding)
 
 
 def _warn_if_thin(mdp: MDP, n_traces: int) -> None:

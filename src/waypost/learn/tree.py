@@ -3,7 +3,7 @@
 Traces that are the same are walked once and counted as often as they happened: a log of thirteen thousand cases has a
 third as many variants. Nodes are numbered by the length, then by the order of the steps that lead to them: the root is
 number 0, "the shortest history first" is a comparison of two numbers, and the children of a node lie side by side in
-the order of their steps. A tree is a few arrays, so that one of millions of nodes takes some forty bytes for each.
+the order of their steps. A tree is a few arrays, so that one of millions of nodes takes 24 bytes for each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PrefixTree:
     steps: tuple[InputOutput, ...]  # all there are, in order
     parent: Nodes
     step: Nodes  # (nodes,) place in `steps`; the root has none
-    seen: NDArray[np.int64]  # (nodes,) how often
+    seen: NDArray[Any]  # (nodes,) how often, in four bytes where that is enough
     first_child: Nodes  # (nodes + 1,)
     head: Nodes
     follow: Nodes
@@ -89,6 +89,7 @@ def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> PrefixTree:
     written = codes.astype(">i4").tobytes()  # big-endian numbers are ordered as bytes as they are as numbers
     keys = [written[4 * low : 4 * high] for low, high in zip(first[:-1].tolist(), first[1:].tolist(), strict=True)]
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    del written, keys
     counts = np.array([count for _, count in variants], np.int64)
     work = 4.0 * len(codes)
     shared = np.zeros(len(order), np.int64)
@@ -99,16 +100,15 @@ def prefix_tree(variants: Sequence[tuple[Trace, int]]) -> PrefixTree:
         tuple(steps),
         parent=np.full(nodes, NOTHING, np.int32),
         step=np.full(nodes, NOTHING, np.int32),
-        seen=np.zeros(nodes, np.int64),
-        first_child=np.ones(nodes + 1, np.int32),
+        seen=np.zeros(nodes, np.int32 if counts.sum() < 2**31 else np.int64),
+        first_child=np.zeros(nodes + 1, np.int32),
         head=np.full(nodes, NOTHING, np.int32),
         follow=np.full(nodes, UNSEEN, np.int32),
     )
     last = np.zeros(len(order), np.int32)
     _grow.sized(work)(codes, first, order, shared, level[:-1].copy(), counts, tree.parent, tree.step, tree.seen, last)
-    np.cumsum(np.bincount(tree.parent[1:], minlength=nodes), out=tree.first_child[1:], dtype=np.int32)
-    tree.first_child[1:] += 1
-    _link.sized(work)(last, tree.parent, tree.head, tree.follow)
+    del codes
+    _link.sized(work)(last, tree.parent, tree.first_child, tree.head, tree.follow)
     return tree
 
 
@@ -170,8 +170,13 @@ def _grow(
 
 
 @kernel
-def _link(last: Any, parent: Any, head: Any, follow: Any) -> None:
-    """List the children of every node in the order in which the variants show them."""
+def _link(last: Any, parent: Any, first_child: Any, head: Any, follow: Any) -> None:
+    """Say where the children of every node lie, and list them in the order in which the variants show them."""
+    for node in range(1, len(parent)):
+        first_child[parent[node] + 1] += 1
+    first_child[0] = 1  # behind the root
+    for node in range(len(parent)):
+        first_child[node + 1] += first_child[node]
     tail = head.copy()
     follow[0] = NOTHING
     for variant in range(len(last)):

@@ -8,6 +8,7 @@ and whatever else the log says, attributes of a case with the prefix ``case:``. 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,14 @@ def each_once(column: Any) -> NDArray[np.object_]:
         return np.asarray(column.to_numpy(dtype=object))
     codes, kinds = column.factorize(use_na_sentinel=False)
     return np.asarray(kinds.to_numpy(dtype=object)[codes])
+
+
+def give_back() -> None:
+    """Give the memory of logs that nobody holds any more back to the system; the text in them is Arrow's."""
+    if "pyarrow" in sys.modules:
+        import pyarrow as pa
+
+        pa.default_memory_pool().release_unused()
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +248,7 @@ class EventLog:
 
     def where_cases(self, cases: NDArray[np.bool_], note: str | None = None) -> EventLog:
         """Return a log of the cases that `cases` marks."""
-        return self.where(cases[self.case_of], note)
+        return self.with_events(self.events, note) if cases.all() else self.where(cases[self.case_of], note)
 
 
 def matches(names: NDArray[np.object_], patterns: str | Iterable[str]) -> NDArray[np.bool_]:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from waypost.arguments import checked
-from waypost.errors import LogError, require
+from waypost.errors import LogError, is_address, require
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
-from waypost.logs.stored.engines import fetched, is_stored, shown
+from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
 from waypost.logs.table import ROLE, combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
 from waypost.logs.variants import Log
 from waypost.logs.xes import read_xes
@@ -81,6 +81,9 @@ def read_log(
         return _from_table(source, mapping, "the DataFrame", start, time_format)
     if is_stored(str(source)):
         return _from_table(fetched(str(source)), mapping, shown(str(source)), start, time_format)
+    if is_address(str(source)):
+        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        raise LogError(f"{shown(str(source))} is in no database we know; known addresses begin with {known}")
     path = Path(source)
     if not exists(path):
         raise LogError(f"there is no file {str(path)!r}")
@@ -219,6 +222,8 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
     else:
         notes = (*notes, "no times: events keep the order of the source")
     order = np.lexsort(keys)
+    if (order[1:] > order[:-1]).all():
+        return EventLog(frame.reset_index(drop=True), notes)
     disordered = len(np.unique(code[order[order != np.argsort(code, kind="stable")]]))
     if disordered:
         notes = (*notes, f"{disordered} cases were put in order of time")

@@ -2,6 +2,7 @@
 
 from waypost.model.automaton import SEEN, Automaton
 from waypost.model.checking import FINAL
+from waypost.model.labels import Labels
 from waypost.model.mdp import MDP, Target, describe_target
 from waypost.model.product import SILENT, TARGET, Letters, Product
 from waypost.model.strategy import Strategy, induced_chain, one_hot, stopped_chain, unfolded_chain, unfolded_start
@@ -15,6 +16,7 @@ __all__ = [
     "SILENT",
     "TARGET",
     "Automaton",
+    "Labels",
     "Letters",
     "Product",
     "StateNames",

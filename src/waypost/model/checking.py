@@ -5,11 +5,11 @@ Every function here serves `waypost.model.MDP.from_triplets`; messages name the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,24 +44,24 @@ class CodedActions(NamedTuple):
 
     codes: NDArray[np.int64]  # (C,)
     words: Sequence[str]  # distinct
+    told_apart: bool = False  # whether it is known that no state has two choices of one name
 
     def names(self) -> tuple[str, ...]:
         """Write out one name per choice."""
-        return tuple(map(self.words.__getitem__, self.codes.tolist()))
+        return tuple(np.array([*self.words, ""], object)[self.codes].tolist())
 
     def twins(self, first: NDArray[np.int64]) -> NDArray[np.int64]:
         """Positions of the choices that have the name of an earlier one of their state."""
-        owned = np.diff(first)
-        pair, many = first[:-1][owned == 2], owned > 2
-        if not (self.codes[pair] == self.codes[pair + 1]).any():  # two are compared at a glance
-            choice = np.flatnonzero(np.repeat(many, owned))
-            owner = np.repeat(np.flatnonzero(many), owned[many])
-        else:
-            choice, owner = np.arange(len(self.codes)), np.repeat(np.arange(len(owned)), owned)
+        rising = self.codes[1:] > self.codes[:-1]
+        rising[first[(first > 0) & (first < len(self.codes))] - 1] = True  # where a state begins
+        falls = np.flatnonzero(~rising) + 1
+        if not len(falls):  # in every state the numbers rise: none comes twice
+            return falls
+        some = np.unique(np.searchsorted(first, falls, side="right") - 1)  # the states to look at
+        owned = first[some + 1] - first[some]
+        owner = np.repeat(some, owned)
+        choice = np.arange(len(owner)) + np.repeat(first[some] - (np.cumsum(owned) - owned), owned)
         key = owner * len(self.words) + self.codes[choice]
-        in_turn = np.sort(key)
-        if not (in_turn[1:] == in_turn[:-1]).any():
-            return np.empty(0, np.int64)
         order = np.argsort(key, kind="stable")
         return np.asarray(choice[order[1:][key[order[1:]] == key[order[:-1]]]])
 
@@ -207,7 +207,7 @@ def in_order(
 
 def check_actions(first: NDArray[np.int64], states: Sequence[str], table: CodedActions) -> None:
     """Action names are unique within a state, so that a strategy can be written by name."""
-    twins = table.twins(first)
+    twins = np.empty(0, np.int64) if table.told_apart else table.twins(first)
     if len(twins):
         c = int(twins.min())
         state = states[int(np.searchsorted(first, c, side="right")) - 1]
@@ -329,22 +329,6 @@ def normalised_exactly(exact: NDArray[np.object_], indptr: NDArray[np.int64]) ->
         if total != 1:
             exact[low:high] = [p / total for p in exact[low:high]]
     return exact
-
-
-def checked_labels(labels: Mapping[str, ArrayLike], states: Sequence[str]) -> Mapping[str, NDArray[np.bool_]]:
-    """Labels as read-only masks of the right length."""
-    checked = {}
-    for name, mask in labels.items():
-        array = mask if _for_good(mask) else np.array(mask, bool)
-        if array.shape != (len(states),):
-            raise ModelError(f"label {name!r} is given for {array.shape} states, not {len(states)}")
-        checked[str(name)] = frozen(array)
-    return MappingProxyType(checked)
-
-
-def _for_good(mask: ArrayLike) -> TypeGuard[NDArray[np.bool_]]:
-    """Whether nobody can write to a mask: it need not be copied."""
-    return isinstance(mask, np.ndarray) and mask.dtype == bool and mask.base is None and not mask.flags.writeable
 
 
 def names_of(what: str, given: str | Iterable[str]) -> tuple[str, ...]:

@@ -34,7 +34,6 @@ from waypost.model.checking import (
     check_sizes,
     check_states,
     checked_choices,
-    checked_labels,
     checked_valuations,
     coded,
     column,
@@ -44,6 +43,7 @@ from waypost.model.checking import (
     normalised_exactly,
 )
 from waypost.model.expressions import is_expression, states_where
+from waypost.model.labels import Labels, labelling
 from waypost.model.valuations import Names, StateNames, Variables, named_by, read_valuations
 
 Target = str | Iterable[str]
@@ -85,7 +85,7 @@ class MDP:
     states: Names  # (S,) the user's own names, in the user's order: a tuple, or made of `valuations` when read
     actions: tuple[str, ...]  # (C,) unique within a state
     initial: int
-    labels: Mapping[str, NDArray[np.bool_]]  # each (S,)
+    labels: Mapping[str, NDArray[np.bool_]]  # each (S,), read-only
     exact: NDArray[np.object_] | None = None  # (nnz,) transitions.data as Fractions, where the source was text
     counts: NDArray[np.int64] | None = None  # (nnz,) how often each transition was seen, where it was learned
     valuations: Variables | None = None  # the variables, where the source has them apart from the names
@@ -216,6 +216,8 @@ class MDP:
 
     def labels_of(self, state: int) -> tuple[str, ...]:
         """Labels that hold in a state."""
+        if isinstance(self.labels, Labels):
+            return self.labels.at(state)
         return tuple(name for name, holds in self.labels.items() if holds[state])
 
     def rationals(self) -> NDArray[np.object_]:
@@ -235,7 +237,7 @@ class MDP:
     @checked
     def with_labels(self, labels: Mapping[str, ArrayLike]) -> MDP:
         """Return the same model with other labels, given as masks over the states."""
-        return replace(self, labels=checked_labels(labels, self.states))
+        return replace(self, labels=labelling(labels, self.n_states))
 
     @checked
     def restricted(self, kept: NDArray[np.bool_]) -> MDP:
@@ -303,7 +305,8 @@ class MDP:
         for name, value in state.items():
             kept = frozen(value) if isinstance(value, np.ndarray) else value  # arrays come back writable
             object.__setattr__(self, name, MappingProxyType(kept) if isinstance(kept, dict) else kept)
-        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *self.labels.values()):
+        masks = () if isinstance(self.labels, Labels) else self.labels.values()
+        for part in (self.transitions.data, self.transitions.indices, self.transitions.indptr, *masks):
             frozen(part)
 
     @classmethod
@@ -357,7 +360,7 @@ class MDP:
         rest: dict[str, Any] = {
             "states": states,
             "initial": int(initial),
-            "labels": checked_labels(labels or {}, states),
+            "labels": labelling(labels or {}, len(states)),
             "valuations": None if valuations is None else checked_valuations(valuations, len(states)),
             "definitions": MappingProxyType(dict(definitions or {})),
         }

@@ -114,7 +114,7 @@ class Child(Closing):
             raise
         try:
             path = [entry or str(Path.cwd()) for entry in sys.path]
-            self._send({"path": path, "memory": memory, "given": given})
+            self._send({"path": path, "memory": memory, "given": pickle.dumps(given)})  # opened once the path is set
             if folder:
                 self.folder = Path(self._next(STARTING)["folder"])
             self._next(STARTING)

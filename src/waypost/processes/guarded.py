@@ -49,8 +49,9 @@ def work(make: str, name: str, outgoing: IO[bytes]) -> None:
     sys.path[:] = first["path"]
     limit_memory(first["memory"])
     function: Callable[..., Any] = getattr(_module(make), name)
-    if first["given"] is not None:
-        function = function(first["given"])
+    given = pickle.loads(first["given"])  # noqa: S301 - our own parent wrote it
+    if given is not None:
+        function = function(given)
     say(outgoing, ready=True)
     while (job := _job(incoming)) is not None:
         before = limit_memory(job["grow"], beyond=True)

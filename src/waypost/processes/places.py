@@ -121,6 +121,8 @@ def _on_cluster(
     address: str, module: str, function: str, given: Any, jobs: Mapping[int, Any], kept: _Kept
 ) -> Iterator[tuple[int, Any]]:
     """Answers as they come, by the number of their job; a worker that dies costs what it was doing."""
+    if "@" in address:
+        raise PlaceError("the address of a scheduler is tcp://HOST:PORT or tls://HOST:PORT, without user or password")
     distributed = require("distributed", "cluster", "computing on a cluster")
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)

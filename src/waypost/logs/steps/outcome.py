@@ -59,8 +59,8 @@ def set_outcome(
         good, open_cases = _in_time(log, good, seconds_of(within))
     case = log.case_of
     outcome = np.full(log.n_cases, "", object)
-    for row in np.flatnonzero(good | bad).tolist():
-        outcome[case[row]] = POSITIVE if good[row] else NEGATIVE
+    decides = np.flatnonzero(good | bad)
+    outcome[case[decides]] = np.array([NEGATIVE, POSITIVE], object)[good[decides].astype(np.int8)]  # the last one stays
     without = outcome == ""
     others = others or ("error" if negative else "negative")
     first = str(log.events.iloc[log.first_event[int(without.argmax())]][CASE]) if without.any() else ""
@@ -94,7 +94,8 @@ def _told(log: EventLog, positive: Patterns, negative: Patterns, attribute: str 
     """(N,) the rows that speak for a good and for a bad end; names that no row has are slips of the pen."""
     told = log.names() if attribute is None else log.column(attribute, "set_outcome")
     if attribute is not None:  # True, true and TRUE say the same
-        told = np.array([t.casefold() for t in told.tolist()], object)
+        folded = {value: value.casefold() for value in set(told.tolist())}
+        told = np.array(list(map(folded.__getitem__, told.tolist())), object)
     known = log.activities() if attribute is None else dict.fromkeys(sorted(set(told.tolist())), 1)
     good, bad = (wanted_values(which, known, attribute) for which in (positive, negative))
     return np.isin(told, good), np.isin(told, bad)

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from waypost.errors import LogError, require
+from waypost.errors import LogError, require, without_credentials
 from waypost.processes.folders import passing_folder
 
 SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
 MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
 USUAL_MEMORY = "2GB"
-_CREDENTIALS = re.compile(r"//[^/@\s]*@")
+BYTES = 150  # of memory that an event takes while the events of its case are put together
 
 Table = Any  # an Ibis table expression
 Column = Any  # an Ibis column expression
@@ -73,6 +73,27 @@ class Engine:
             self.raw(f"CREATE {temporary}TABLE {name} AS {query}")
         return self.con.table(name)
 
+    def keep_by_parts(self, table: Table, by: str, rows: int, made: Callable[[Table], Table]) -> Table:
+        """Keep what is `made` of a table of so many rows and needs all of a value of `by` together.
+
+        DuckDB goes to the disk for much, but not for lists that it is about to put together; so where these would not
+        fit into its memory, it sorts the table, which does, and makes them of one part after another.
+        """
+        parts = -(-rows * BYTES // memory_limit()) if self.name == "duckdb" else 1
+        if parts < 2:
+            return self.keep(made(table))
+        sorted_name = f"waypost_{uuid.uuid4().hex[:12]}"
+        columns = f"*, hash({self.quoted(by)}) % {parts} AS wp_part"
+        query = f"SELECT {columns} FROM ({self.con.compile(table)}) ORDER BY wp_part"
+        self.raw(f"CREATE TABLE {sorted_name} AS {query}")
+        in_parts = self.con.table(sorted_name)
+        pieces = (made(in_parts.filter(in_parts.wp_part == part).drop("wp_part")) for part in range(parts))
+        kept = self.keep(next(pieces))
+        for piece in pieces:
+            self.raw(f"INSERT INTO {kept.get_name()} {self.con.compile(piece)}")
+        self.raw(f"DROP TABLE {sorted_name}")
+        return kept
+
     def put(self, columns: Any) -> Table:
         """Give the engine a table of pyarrow, or a frame that speaks Arrow."""
         name = f"waypost_{uuid.uuid4().hex[:12]}"
@@ -113,18 +134,17 @@ class Engine:
                 warnings.simplefilter("ignore", DeprecationWarning)  # between Ibis and the engines' own libraries
                 return ask()
         except Exception as error:
-            raise LogError(f"{self.name} does not answer as hoped: {without_credentials(error)}") from None
+            raise LogError(f"{self.name} does not answer as hoped: {said(error)}") from None
 
 
-def without_credentials(error: object) -> str:
+def said(error: object) -> str:
     """First line of what an engine said, without users and passwords.
 
-    >>> without_credentials("cannot reach postgres://me:secret@host/db now")
-    'cannot reach postgres://...@host/db now'
+    >>> said("cannot reach postgres://me:secret@host/db now")
+    'cannot reach postgres://host/db now'
     """
     lines = str(error).strip().splitlines() or [type(error).__name__]
-    told = _CREDENTIALS.sub("//...@", lines[0])
-    return re.sub(r"password=\S+", "password=...", told)[:300]
+    return without_credentials(lines[0])[:300]
 
 
 def is_stored(source: str) -> bool:
@@ -137,17 +157,23 @@ def is_stored(source: str) -> bool:
 
 
 def shown(source: str) -> str:
-    """Address of a table as it may be shown: without user and password.
+    """Address of a table as it may be shown: without user, password and parameters.
 
     >>> shown("postgres://me:secret@host:5432/db#events")
     'postgres://host:5432/db#events'
     """
-    return _CREDENTIALS.sub("//", source)
+    return without_credentials(source)
 
 
 def table_of(source: str) -> tuple[Engine, str]:
     """Engine of an address, and the table's name as its SQL writes it."""
-    parts = urlsplit(source)
+    try:
+        parts = urlsplit(source)
+        _ = parts.port
+    except ValueError:  # what it says may be part of a password
+        raise LogError(
+            f"{shown(source)} is no address that can be read; in a password, write / as %2F, @ as %40 and # as %23"
+        ) from None
     if not parts.fragment:
         raise LogError(f"say which table: {shown(source)}#TABLE")
     names = unquote(parts.fragment).split(".")
@@ -174,14 +200,29 @@ def duckdb() -> Engine:
     """DuckDB, embedded: its tables are in a temporary file that is gone when the engine is, or the whole process."""
     ibis = require("ibis", "engines", "a log that is larger than memory, or in Parquet or a database")
     require("duckdb", "engines", "a log that is larger than memory, or in Parquet or a database")
+    memory = memory_limit()
     folder, remove = passing_folder()
     con = ibis.duckdb.connect(os.path.join(folder, "log.duckdb"))  # noqa: PTH118
     con.raw_sql("SET TimeZone='UTC'")
-    con.raw_sql(f"SET memory_limit={literal(os.environ.get(MEMORY, USUAL_MEMORY))}")
+    con.raw_sql(f"SET memory_limit='{memory}B'")
     con.raw_sql(f"SET temp_directory={literal(folder)}")
     engine = Engine("duckdb", con, "rowid", "epoch_us({}::TIMESTAMPTZ)", "{}::VARCHAR")
     weakref.finalize(engine, _close, con, remove)
     return engine
+
+
+def memory_limit() -> int:
+    """Bytes that DuckDB may use, from what the user wrote.
+
+    >>> memory_limit()
+    2000000000
+    """
+    text = os.environ.get(MEMORY, USUAL_MEMORY)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
+    if found is None or float(found[1]) == 0:
+        raise LogError(f"{MEMORY} is a size such as 2GB or 512MB, not {text!r}")
+    unit = 1024 if found[3] else 1000
+    return int(float(found[1]) * unit ** " KMGT".index(found[2].upper() or " "))
 
 
 def _close(con: Any, remove: Callable[[], None]) -> None:
@@ -196,7 +237,7 @@ def postgres(url: str) -> Engine:
     try:
         con = ibis.connect(url)
     except Exception as error:
-        raise LogError(f"{shown(url)} cannot be reached: {without_credentials(error)}") from None
+        raise LogError(f"{shown(url)} cannot be reached: {said(error)}") from None
     for setting in ("max_parallel_workers_per_gather = 0", "synchronize_seqscans = off", "timezone = 'UTC'"):
         con.raw_sql(f"SET {setting}").close()  # rows come in the order in which they lie
     micros = "(EXTRACT(EPOCH FROM {}::timestamptz) * 1000000)::bigint"

@@ -124,9 +124,13 @@ def _cases(engine: Engine, source: Table) -> tuple[list[tuple[str, str]], Table]
     known = engine.put(pa.table({"wp_activity": names, "wp_lifecycle": transitions, "wp_letter": letters}))
     spelled = source.join(known, ["wp_activity", "wp_lifecycle"])
     spelled = spelled.select("wp_case", "wp_us", "wp_r", "wp_letter", "wp_instant")
-    return kinds, engine.keep(
-        engine.ordered(spelled, "wp_case", ["wp_us", "wp_r"], ["wp_letter", "wp_instant", "wp_r"])
+    lists = engine.keep_by_parts(
+        spelled,
+        "wp_case",
+        sum(found["n"].to_pylist()),
+        lambda part: engine.ordered(part, "wp_case", ["wp_us", "wp_r"], ["wp_letter", "wp_instant", "wp_r"]),
     )
+    return kinds, lists
 
 
 def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tuple[Table, Table, Table]:

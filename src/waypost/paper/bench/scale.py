@@ -1,275 +1,202 @@
-"""From ten million events to an explanation, measured: ``python -m waypost.paper.bench.scale``.
+"""Large logs and models, measured: ``python -m waypost.paper.bench.scale [SECTION ...]``; writes into docs/scale.md.
 
-A made-up process (a million cases, ten events each, from a seed) is written as CSV and Parquet; every row of the table
-is a process of its own, whose time, processor time and greatest memory are what the system says. Where pm4py is
-installed it reads and filters the same files, in a process of its own, too. With ``--states 1000000`` it is generated
-models of that many states, few or many of them with a choice, whose most important hundred are proved; with
-``--reading 1000000`` they are read as DRN and UMB, and one of 24 variables is built from PRISM, beside Storm.
+Sections are *events* (from a log to an explanation, beside pm4py), *states* (the most important hundred, proved),
+*reading* (DRN, UMB and PRISM beside Storm) and *learning*. Every row of a table is a process of its own, whose time,
+processor time and greatest memory are what the system says. pm4py has a licence of its own and is not installed with
+us: ``--pm4py PYTHON`` names an interpreter that has it, with pandas and pyarrow.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
-import numpy as np
+from waypost.paper.bench.scale_ways import NEEDED, WAYS, write_models, write_process
 
-NAMES = (*("submit", "check", "check again", "call", "offer", "remind", "sign", "pay", "refuse"), "archive", "letter")
-RECIPE: dict[str, Any] = {
-    "step": [
-        {"do": "keep_lifecycle"},
-        {"do": "drop_events", "names": "archive"},
-        {"do": "merge_repeats"},
-        {"do": "set_outcome", "positive": "pay"},
-    ]
-}
-BLOCK = 100_000  # cases made at a time
-TOP = 100  # states that are proved to be the most important
+SIZES = {"events": 1_000_000, "states": 1_000_000, "reading": 1_000_000, "learning": 30_000}
+SMALL = "256MB"  # what DuckDB may use where it is shown that memory does not grow with events
+ENDINGS = (".parquet", ".csv")
 
 
-def write_process(cases: int, path: Path, seed: int = 1) -> int:
-    """Write a made-up log as ``path.parquet`` and ``path.csv``, in order of blocks of cases; return its events."""
-    import duckdb
-    import pyarrow.parquet as pq
+@dataclass(frozen=True)
+class Measured:
+    """One process: how long it took, how long its processors worked, in all and without starting, and its memory."""
 
-    random = np.random.default_rng(seed)
-    writer = None
-    events = 0
-    for low in range(0, cases, BLOCK):
-        block = _block(low, min(BLOCK, cases - low), random)
-        writer = writer or pq.ParquetWriter(f"{path}.parquet", block.schema)
-        writer.write_table(block)
-        events += len(block)
-    if writer is not None:
-        writer.close()
-    with duckdb.connect() as con:
-        con.execute("SET enable_progress_bar = false")
-        con.read_parquet(f"{path}.parquet").write_csv(f"{path}.csv", header=True)
-    return events
+    way: str
+    about: str  # kind of file, or size
+    seconds: float
+    processor: float
+    own: float
+    memory: float  # GB
+    found: str
 
 
-def _block(low: int, cases: int, random: np.random.Generator) -> Any:
-    import pyarrow as pa
-
-    def some(share: float) -> Any:
-        return random.random(cases) < share
-
-    always, offered = np.ones(cases, bool), some(0.6)
-    signed = offered & some(0.8)
-    again = random.poisson(4.0, cases)
-    checks = [(again > n, "check") for n in range(7)]
-    calls = [(some(0.2), "call"), (some(0.3), "remind"), (some(0.2), "letter")]
-    middle = [(some(0.3), "check again"), (offered, "offer"), *calls, (signed, "sign")]
-    ends = [(signed, "pay"), (~signed, "refuse"), (always, "archive")]
-    steps = [(always, "submit"), (always, "check"), *checks, *middle, *ends]
-    there = np.stack([mask for mask, _ in steps], axis=1)
-    code = np.broadcast_to([NAMES.index(name) for _, name in steps], there.shape)[there]
-    length = there.sum(axis=1)
-    case = np.repeat(np.arange(low, low + cases), length)
-    wait = random.exponential(36_000, len(case)).astype(np.int64) * 1_000_000
-    passed = np.cumsum(wait)
-    begun = 1_577_836_800_000_000 + random.integers(0, 365 * 86_400, cases) * 1_000_000
-    first = np.cumsum(length) - length
-    moment = passed - np.repeat(passed[first], length) + np.repeat(begun, length)
-    order = np.argsort(moment, kind="stable")
-    scheduled = random.random(len(case)) < 0.05
-    columns = {
-        "case": case.astype(str),
-        "activity": np.array(NAMES)[code],
-        "timestamp": moment.astype("datetime64[us]"),
-        "lifecycle": np.where(scheduled, "schedule", "complete"),
-        "channel": np.repeat(np.array(["web", "shop", "phone"])[random.integers(0, 3, cases)], length),
-    }
-    return pa.table({name: pa.array(values[order]) for name, values in columns.items()})
-
-
-def explained(path: str) -> str:
-    """Explain a log from its file, outcome and three steps of cleaning; say what was found."""
-    from waypost.learn import prepare
-    from waypost.logs import open_log, parse_recipe
-    from waypost.story import explain_log
-
-    ready = prepare(open_log(path, engine="duckdb"), parse_recipe(RECIPE, "the benchmark"))
-    explain_log(ready)
-    assert ready.log is not None  # noqa: S101  a log gives a log
-    seen = ready.log.seen
-    return f"{seen.n_events:,} events, {len(seen):,} variants, {len(seen.activities)} activities"
-
-
-def read_by_pm4py(path: str) -> str:
-    """Read and filter the same file with pm4py, as its documentation does."""
-    import pandas as pd
-    import pm4py
-
-    table = pd.read_parquet(path) if path.endswith(".parquet") else pd.read_csv(path, dtype=str)
-    table["timestamp"] = pd.to_datetime(table["timestamp"])
-    log = pm4py.format_dataframe(table, case_id="case", activity_key="activity", timestamp_key="timestamp")
-    log = log[log["lifecycle"] == "complete"]
-    log = pm4py.filter_event_attribute_values(log, "concept:name", ["archive"], level="event", retain=False)
-    return f"{len(log):,} events, {len(pm4py.get_variants(log)):,} variants"
-
-
-def described(path: str) -> str:
-    """Say what is in a log, without cleaning, as ``waypost log`` does."""
-    from waypost.logs import describe_log, open_log
-
-    found = describe_log(open_log(path, engine="duckdb"))
-    return f"{found.events:,} events, {found.n_variants:,} variants, {len(found.activities)} activities"
-
-
-def top_of_few(states: str) -> str:
-    """Prove the most important hundred of a model in which few states have a choice."""
-    return _top(int(states), "few")
-
-
-def top_of_many(states: str) -> str:
-    """Prove them where many states have one."""
-    return _top(int(states), "many")
-
-
-def _top(states: int, shape: Literal["few", "many"]) -> str:
-    from waypost import explain
-    from waypost.paper.bench.synthetic import synthetic
-
-    mdp = synthetic(states, shape)
-    proved = explain(mdp, target="goal", scope="optimal", top=TOP).top
-    assert proved is not None  # noqa: S101  it was asked for
-    return f"{TOP} of {states:,} states, {mdp.transitions.nnz:,} transitions; {proved.computed} states computed"
-
-
-def counters(states: int) -> str:
-    """PRISM text of a model of about so many states and 24 variables: six counters, each with marks that follow it.
-
-    >>> counters(64).count("module counter"), "x6 : [0..1]" in counters(64)
-    (6, True)
-    """
-    last = round(states ** (1 / 6)) - 1
-    modules = [
-        f"module counter{i}\n"
-        f"  x{i} : [0..{last}] init 0;\n  half{i} : bool init false;\n  late{i} : bool init false;\n"
-        f"  kind{i} : [0..2] init 0;\n"
-        f"  [go{i}] x{i}<{last} -> 0.9 : (x{i}'=x{i}+1) & (half{i}'=2*x{i}>={last}) & (late{i}'=4*x{i}>=3*{last})"
-        f" & (kind{i}'=mod(x{i}+1, 3)) + 0.1 : true;\nendmodule\n"
-        for i in range(1, 7)
-    ]
-    return "\n".join(["mdp\n", *modules, f'label "goal" = {" & ".join(f"x{i}={last}" for i in range(1, 7))};\n'])
-
-
-def read_by_waypost(path: str) -> str:
-    """Read or build a model as every command does."""
-    from waypost import read_mdp
-
-    mdp = read_mdp(path)
-    return f"{mdp.n_states:,} states, {mdp.transitions.nnz:,} transitions"
-
-
-def read_by_storm(path: str) -> str:
-    """Read or build it with Storm alone: of PRISM, states and labels, without names of states or actions."""
-    import stormpy
-
-    if path.endswith(".prism"):
-        model = stormpy.build_model(stormpy.parse_prism_program(path))
-    else:
-        model = (stormpy.build_model_from_drn if path.endswith(".drn") else stormpy.build_model_from_umb)(path)
-    return f"{model.nr_states:,} states, {model.nr_transitions:,} transitions"
-
-
-def build_by_storm(path: str) -> str:
-    """Build it with Storm alone, with the valuations of states and the names of actions, as we need them."""
-    from waypost.formats.storm_worker import build, parse
-
-    model = build(parse(path, {})[0], exact=False)
-    return f"{model.nr_states:,} states, {model.nr_transitions:,} transitions"
-
-
-def write_models(states: int, path: Path) -> None:
-    """Write a generated model as DRN and UMB, and one of many variables as PRISM."""
-    from waypost import write_mdp
-    from waypost.paper.bench.synthetic import synthetic
-
-    mdp = synthetic(states, "many")
-    for ending in (".drn", ".umb"):
-        write_mdp(mdp, path.with_suffix(ending))
-    path.with_suffix(".prism").write_text(counters(states))
-
-
-WAYS = {"waypost": explained, "waypost log": described, "pm4py": read_by_pm4py}
-READS = {"waypost, reading": read_by_waypost, "Storm": read_by_storm, "Storm, with names": build_by_storm}
-TOPS = {"few choices": top_of_few, "many choices": top_of_many}
-
-
-def measured(way: str, path: Path) -> dict[str, Any]:
-    """Time, processor time and greatest memory of a process that does this and nothing else."""
+def measured(
+    section: str, way: str, given: str, about: str, *, python: str = sys.executable, **limits: str
+) -> Measured:
+    """Measure a process that does this and nothing else."""
     begun = time.perf_counter()
-    command = [sys.executable, "-W", "ignore", "-m", __spec__.name, "--child", way, str(path)]
-    said = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    return {"way": way, "file": path.suffix, "seconds": time.perf_counter() - begun, **said}
+    command = [python, "-W", "ignore", "-m", __spec__.name, "--child", section, way, given]
+    source = str(Path(__file__).parents[3])  # where waypost is, for an interpreter that does not have it
+    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
+    ran = subprocess.run(
+        command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path, **limits}
+    )
+    return Measured(about=about, seconds=time.perf_counter() - begun, **json.loads(ran.stdout.splitlines()[-1]))
 
 
-def _used() -> dict[str, float]:
-    """Processor time and greatest memory of this process and its children, in seconds and gigabytes."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    most = [u.ru_maxrss for u in used]
+def child(section: str, way: str, given: str) -> dict[str, object]:
+    """Do what one row of a table is about; what it needs is imported before."""
+    if section == "reading":
+        importlib.import_module(NEEDED[way])
+    before = _processor()
+    found = WAYS[section][way](given)
+    used = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     status = Path("/proc/self/status")
     if status.exists():  # elsewhere the memory of whoever started us may count as ours
-        most[0] = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-    return {"processor": sum(u.ru_utime + u.ru_stime for u in used), "memory": max(most) / 1e6}
+        used[0] = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    now = _processor()
+    return {"way": way, "processor": now, "own": now - before, "memory": max(used) / 1e6, "found": found}
 
 
-def table(rows: list[dict[str, Any]], head: str) -> str:
-    """Measurements as Markdown."""
+def _processor() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def events(cases: int, pm4py: str | None) -> Iterator[str]:
+    """From a log to an explanation, and what that does to memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, small = Path(folder) / "events", Path(folder) / "tenth"
+        count, few = write_process(cases, path), write_process(cases // 10, small)
+        ways = [("waypost", sys.executable), ("waypost log", sys.executable)] + [("pm4py", p) for p in [pm4py] if p]
+        rows = [
+            measured("events", way, f"{path}{ending}", ending, python=python)
+            for way, python in ways
+            for ending in ENDINGS
+        ]
+        limited = [
+            measured("events", "waypost", f"{given}.parquet", f"{n:,} events", WAYPOST_MEMORY=SMALL)
+            for n, given in ((few, small), (count, path))
+        ]
+    yield _table(rows, f"{count:,} events in {cases:,} cases", "file")
+    for ending in ENDINGS:
+        ours, *theirs = [row for row in rows if row.about == ending and row.way in ("waypost", "pm4py")]
+        yield from (
+            f"* {ending}: pm4py, which reads and filters only, {_ratio(row, ours)} of Waypost's." for row in theirs
+        )
+    growth = limited[1].memory / limited[0].memory
+    yield _table(limited, f"The Parquet file with `WAYPOST_MEMORY={SMALL}`", "events")
+    yield f"* Ten times the events take {growth:.2f} times the memory where DuckDB may use {SMALL}."
+    minutes = 1e9 / count * rows[0].processor / 60
+    yield f"* *Extrapolated, not measured:* 10^9 events in Parquet, {minutes:.0f} minutes of processor time."
+
+
+def states(size: int, _: str | None) -> Iterator[str]:
+    """The most important hundred states, proved; making the model included."""
+    rows = [measured("states", way, str(size), f"{size:,}") for way in WAYS["states"]]
+    yield _table(rows, f"{size:,} states", "states")
+    longest, largest = max(row.processor for row in rows) / 60, max(row.memory for row in rows)
+    yield (
+        f"* *Extrapolated, not measured:* 10^7 states, {1e7 / size * longest:.0f} minutes of processor time and "
+        f"{1e7 / size * largest:.0f} GB."
+    )
+
+
+def reading(size: int, _: str | None) -> Iterator[str]:
+    """Reading DRN and UMB, and building from PRISM, beside Storm."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        sizes = [n for n in (size // 1000, size // 100, size // 10, size) if n >= 1000]
+        for n in sizes:
+            write_models(n, path := Path(folder) / f"model{n}")
+            for ending in (".drn", ".umb", *([".prism"] if n == size else [])):
+                ways = ("waypost", "Storm", *(["Storm, with names"] if ending == ".prism" else []))
+                given = str(path.with_suffix(ending))
+                rows.append([measured("reading", way, given, f"{n:,}, {ending}") for way in ways])
+    yield _table([row for group in rows for row in group], f"Up to {size:,} states", "states, file", own=True)
+    for ours, *theirs in rows:
+        yield f"* {ours.about}: " + ", ".join(f"{ours.own / row.own:.2f} times {row.way}" for row in theirs) + "."
+
+
+def learning(size: int, _: str | None) -> Iterator[str]:
+    """Learning from sessions that are all different; making them up included."""
+    rows = [measured("learning", way, str(size), f"{size:,}") for way in WAYS["learning"]]
+    yield _table(rows, f"{size:,} sessions", "sessions")
+
+
+SECTIONS = {"events": events, "states": states, "reading": reading, "learning": learning}
+
+
+def _ratio(row: Measured, ours: Measured) -> str:
+    return (
+        f"takes {row.seconds / ours.seconds:.1f} times the seconds, {row.processor / ours.processor:.1f} times the "
+        f"processor seconds and {row.memory / ours.memory:.1f} times the memory"
+    )
+
+
+def _table(rows: Sequence[Measured], head: str, about: str, *, own: bool = False) -> str:
+    """Measurements as Markdown; where it is asked for, processors are counted without starting the process."""
+    load = f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end, {time.strftime('%d %B %Y')}"
+    worked = "processor seconds, without starting" if own else "processor seconds"
     lines = [
-        f"{head}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end",
         "",
-        "| what | file | seconds | processor seconds | memory (GB) | found |",
-        "|---|---|---|---|---|---|",
+        f"{head}; {load}",
+        "",
+        f"| what | {about} | seconds | {worked} | memory (GB) | found |",
+        "|---" * 6 + "|",
     ]
     for r in rows:
-        numbers = f"{r['seconds']:.1f} | {r['processor']:.1f} | {r['memory']:.2f}"
-        lines.append(f"| {r['way']} | {r['file']} | {numbers} | {r['found']} |")
-    return "\n".join(lines) + "\n"
+        numbers = f"{r.seconds:.1f} | {f'{r.own:.4f}' if own else f'{r.processor:.1f}'} | {r.memory:.2f}"
+        lines.append(f"| {r.way} | {r.about} | {numbers} | {r.found} |")
+    return "\n".join([*lines, ""])
+
+
+def placed(page: str, section: str, text: str) -> str:
+    r"""Page with a section's measurements in the place that its two comments mark.
+
+    >>> placed("a <!-- events -->old<!-- /events --> b", "events", "new")
+    'a <!-- events -->\nnew\n<!-- /events --> b'
+    """
+    begin, end = f"<!-- {section} -->", f"<!-- /{section} -->"
+    found = re.sub(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n{text}\n{end}", page, flags=re.DOTALL)
+    if begin not in page:
+        raise SystemExit(f"the page has no place for {section}: {begin} ... {end}")
+    return found
 
 
 def main() -> None:
-    """Measure, and print a table."""
+    """Measure, print, and write into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1_000_000)
-    parser.add_argument("--way", choices=list(WAYS), action="append")
-    parser.add_argument("--states", type=int)
-    parser.add_argument("--reading", type=int, metavar="STATES")
-    parser.add_argument("--child", nargs=2, metavar=("WAY", "FILE"))
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all without")
+    parser.add_argument("--size", type=int, help="cases, states or sessions, in place of the usual number")
+    parser.add_argument("--pm4py", metavar="PYTHON", help="an interpreter with pm4py, pandas and pyarrow")
+    parser.add_argument("--output", type=Path, metavar="PAGE", help="put the tables into this page")
+    parser.add_argument("--child", nargs=3, metavar=("SECTION", "WAY", "GIVEN"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        found = (WAYS | TOPS | READS)[given.child[0]](given.child[1])
-        sys.stdout.write(json.dumps({**_used(), "found": found}) + "\n")
+        sys.stdout.write(json.dumps(child(*given.child)) + "\n")
         return
-    if given.states:
-        rows = [measured(way, Path(str(given.states))) for way in TOPS]
-        sys.stdout.write(table(rows, f"{given.states:,} states"))
-        return
-    if given.reading:
-        with tempfile.TemporaryDirectory() as folder:
-            write_models(given.reading, path := Path(folder) / "model")
-            endings = (".drn", ".umb", ".prism")
-            asked = [(way, e) for e in endings for way in READS if way != "Storm, with names" or e == ".prism"]
-            rows = [measured(way, path.with_suffix(ending)) for way, ending in asked]
-        sys.stdout.write(table(rows, f"{given.reading:,} states"))
-        return
-    ways = given.way or [way for way in WAYS if way != "pm4py" or importlib.util.find_spec(way)]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "events"
-        events = write_process(given.cases, path)
-        rows = [measured(way, path.with_suffix(ending)) for way in ways for ending in (".parquet", ".csv")]
-    sys.stdout.write(table(rows, f"{events:,} events in {given.cases:,} cases"))
+    for section in given.sections or SECTIONS:
+        if section not in SECTIONS:
+            parser.error(f"no section {section!r}; there are {', '.join(SECTIONS)}")
+        pm4py = given.pm4py or (sys.executable if importlib.util.find_spec("pm4py") else None)
+        text = "\n".join(SECTIONS[section](given.size or SIZES[section], pm4py))
+        sys.stdout.write(text + "\n\n")
+        if given.output is not None:
+            given.output.write_text(placed(given.output.read_text(encoding="utf-8"), section, text), encoding="utf-8")
 
 
 if __name__ == "__main__":
