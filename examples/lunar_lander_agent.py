@@ -59,8 +59,9 @@ def main() -> None:
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}
     for way, found in tried.items():
         print(f"Cells from {way}: {found.fit}")
-    best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-    print(f"\nThe least error while refining had cells from {best}.")
+    fitting = [way for way, found in tried.items() if found.fit.fits] or list(tried)
+    best = max(fitting, key=lambda way: tried[way].telling)
+    print(f"\nOf those that fit, if any, cells from {best} tell most of success from failure.")
     print(tried[best].summary(names=SEEN))
 
 
