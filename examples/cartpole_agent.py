@@ -66,9 +66,13 @@ def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
     for way, found in tried.items():
         rounds = ", ".join(f"{error:.3f} with {cells}" for cells, error in found.tried[::3])
         print(f"Cells from {way}: {found.fit}; refining, the error was {rounds} cells")
-    fitting = [way for way, found in tried.items() if found.fit.fits] or list(tried)
-    best = max(fitting, key=lambda way: tried[way].telling)
-    print(f"\nOf those that fit, if any, cells from {best} tell most of success from failure.")
+    fitting = [way for way, found in tried.items() if found.fit.fits]
+    if fitting:
+        best = max(fitting, key=lambda way: tried[way].telling)
+        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
+    else:
+        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
+        print(f"\nNone fits; the least error while refining had cells from {best}.")
     print(tried[best].summary(names=SEEN))
 
 
