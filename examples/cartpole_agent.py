@@ -2,8 +2,8 @@
 
 Three ways to put what it sees into cells are tried: features that a person names, clusters of the observations, and
 clusters of what the network computes from them in its last hidden layer. Which one may stand for the agent is not a
-matter of taste: each is refined where it fails on episodes it was not made from, the one with the least error there is
-told, and its error is checked once more on episodes that had no say in anything.
+matter of taste: each is refined where it fails on episodes it was not made from, and its error is checked once more on
+episodes that had no say in anything. Of those that fit, the one is told whose cells tell most of success from failure.
 
 Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes two minutes)
 """
@@ -66,8 +66,13 @@ def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
     for way, found in tried.items():
         rounds = ", ".join(f"{error:.3f} with {cells}" for cells, error in found.tried[::3])
         print(f"Cells from {way}: {found.fit}; refining, the error was {rounds} cells")
-    best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-    print(f"\nThe least error while refining had cells from {best}.")
+    fitting = [way for way, found in tried.items() if found.fit.fits]
+    if fitting:
+        best = max(fitting, key=lambda way: tried[way].telling)
+        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
+    else:
+        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
+        print(f"\nNone fits; the least error while refining had cells from {best}.")
     print(tried[best].summary(names=SEEN))
 
 

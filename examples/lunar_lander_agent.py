@@ -59,8 +59,13 @@ def main() -> None:
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}
     for way, found in tried.items():
         print(f"Cells from {way}: {found.fit}")
-    best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-    print(f"\nThe least error while refining had cells from {best}.")
+    fitting = [way for way, found in tried.items() if found.fit.fits]
+    if fitting:
+        best = max(fitting, key=lambda way: tried[way].telling)
+        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
+    else:
+        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
+        print(f"\nNone fits; the least error while refining had cells from {best}.")
     print(tried[best].summary(names=SEEN))
 
 

@@ -1,8 +1,9 @@
 """Agents explained: beside the best and beside each other, and networks too large for a table by abstraction."""
 
-from waypost.agents.abstraction import Abstraction, ChainFit, abstract_agent
+from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
+from waypost.agents.fitting import ChainFit
 from waypost.agents.networks import hidden_layer
 from waypost.agents.telling import CellContrast
 

@@ -85,7 +85,7 @@ class AgentExplanation:
     >>> from waypost import Strategy, explain_agent
     >>> from waypost.cases import loan
     >>> explain_agent(loan(), Strategy.uniform(loan()), target="Granted")
-    AgentExplanation('Granted', success=0.7175, best=0.98)
+    AgentExplanation('Granted', success=0.57575, best=0.98)
     """
 
     mdp: MDP

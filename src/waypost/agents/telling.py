@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from waypost.agents.abstraction import Abstraction
 
 
+TELLING = 0.1  # difference of shares below which a cell tells nothing
+
+
 class CellContrast(NamedTuple):
     """A cell, and the shares of the good and of the bad runs that pass it."""
 
@@ -75,6 +78,8 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         f"That is {verdict}.",
     ]
     told = contrasts(found, wanted)
+    if max((abs(one.difference) for one in told), default=0.0) < TELLING:
+        lines.append(f"No cell tells runs that end {wanted} from others: what decides is not in these cells.")
     seen = found.describe(names) if names is not None else {}
     for lead, some in (
         (f"Passed by runs that end {wanted} rather than by others:", [c for c in told if c.difference > 0]),
