@@ -37,10 +37,10 @@ FAINT = 1e-6  # a run that is so much rarer than the likeliest one is not looked
 RESOLUTION = 0.01  # a run that is rarer than this share of the last way shown hardly changes the order any more
 
 
-def in_a_row(steps: Sequence[str]) -> str:
+def steps_in_words(steps: Sequence[str]) -> str:
     """One step after the other; an arrow stands between names that have commas of their own.
 
-    >>> in_a_row(["ask", "pay"]), in_a_row(["x=0, y=0", "x=1, y=0"])
+    >>> steps_in_words(["ask", "pay"]), steps_in_words(["x=0, y=0", "x=1, y=0"])
     ('ask, pay', 'x=0, y=0 → x=1, y=0')
     """
     return (" → " if any(", " in step for step in steps) else ", ").join(steps)
@@ -55,7 +55,9 @@ class Part:
     most: int
 
     def __str__(self) -> str:
-        steps = in_a_row(self.steps) if len(self.steps) == 1 or self.most == 1 else f"[{in_a_row(self.steps)}]"
+        steps = (
+            steps_in_words(self.steps) if len(self.steps) == 1 or self.most == 1 else f"[{steps_in_words(self.steps)}]"
+        )
         if self.most == 1:
             return steps
         often = f"{self.most} times" if self.least == self.most else f"{self.least} to {self.most} times"
@@ -82,7 +84,7 @@ class Way:
     target: Target = field(repr=False, compare=False)
 
     def __str__(self) -> str:
-        return in_a_row([str(part) for part in self.parts])
+        return steps_in_words([str(part) for part in self.parts])
 
     @property
     def pattern(self) -> Pattern:

@@ -12,7 +12,7 @@ from rich.text import Text
 from waypost.arguments import Positive, checked
 from waypost.importance.results import Bounds
 from waypost.patterns import UsualWays
-from waypost.patterns.ways import in_a_row
+from waypost.patterns.ways import steps_in_words
 from waypost.report.folding import shortened
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.table import fitted_table
@@ -57,7 +57,9 @@ def print_ways(
         Text(f"Under {printable(called)} {target} is reached with probability {number(found.reached)}. The usual ways:")
     )
     full = [str(way) for way in found]
-    short = [in_a_row(parts) for parts in shortened([[(part.steps, str(part)) for part in way.parts] for way in found])]
+    short = [
+        steps_in_words(parts) for parts in shortened([[(part.steps, str(part)) for part in way.parts] for way in found])
+    ]
     told = full if whole else short
     lines = [
         [way, number(taken.share), "" if known is None else span(known, cell)]
