@@ -43,7 +43,7 @@ class Scanned:
 
 
 @dataclass
-class _Part:
+class _ScannedPiece:
     """The same of some lines of the file, counted from its first line."""
 
     tails: Places
@@ -58,7 +58,7 @@ class _Part:
 def scan(data: Bytes, start: int) -> Scanned | None:
     """Scan the bytes of a model from `start` on; None where they are out of the ordinary."""
     states = entries = 0
-    parts: list[_Part] = []
+    parts: list[_ScannedPiece] = []
     try:
         for low, high in _pieces(data, start):
             part = _scanned(data[low:high], states, large=len(data) >= LARGE)
@@ -76,7 +76,7 @@ def scan(data: Bytes, start: int) -> Scanned | None:
     return _together(parts, states, entries)
 
 
-def _together(parts: list[_Part], states: int, entries: int) -> Scanned | None:
+def _together(parts: list[_ScannedPiece], states: int, entries: int) -> Scanned | None:
     def whole(name: str) -> NDArray[Any]:
         return np.concatenate([getattr(part, name) for part in parts])
 
@@ -108,7 +108,7 @@ def _pieces(data: Bytes, start: int) -> Iterator[tuple[int, int]]:
         low = high
 
 
-def _scanned(piece: Bytes, states: int, *, large: bool) -> _Part:
+def _scanned(piece: Bytes, states: int, *, large: bool) -> _ScannedPiece:
     """Scan whole lines; so many `states` come before them."""
     if piece[-1] != NEWLINE:
         piece = np.append(piece, np.uint8(NEWLINE))
@@ -126,7 +126,7 @@ def _scanned(piece: Bytes, states: int, *, large: bool) -> _Part:
     name_lines = name_lines[
         (piece[start[name_lines] + 2] == OPENED) & (piece[end[name_lines] - 1] == CLOSED)
     ]  # others are comments
-    return _Part(
+    return _ScannedPiece(
         tails=_tails(piece, start[state_lines], end[state_lines], states),
         names=np.column_stack([start[name_lines] + 3, end[name_lines] - 1]),
         named=count[name_lines],

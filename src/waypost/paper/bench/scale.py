@@ -31,7 +31,7 @@ ENDINGS = (".parquet", ".csv")
 
 
 @dataclass(frozen=True)
-class Measured:
+class ChildRun:
     """One process: how long it took, how long its processors worked, in all and without starting, and its memory."""
 
     way: str
@@ -45,7 +45,7 @@ class Measured:
 
 def measured(
     section: str, way: str, given: str, about: str, *, python: str = sys.executable, **limits: str
-) -> Measured:
+) -> ChildRun:
     """Measure a process that does this and nothing else."""
     begun = time.perf_counter()
     command = [python, "-W", "ignore", "-m", __spec__.name, "--child", section, way, given]
@@ -54,7 +54,7 @@ def measured(
     ran = subprocess.run(
         command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path, **limits}
     )
-    return Measured(about=about, seconds=time.perf_counter() - begun, **json.loads(ran.stdout.splitlines()[-1]))
+    return ChildRun(about=about, seconds=time.perf_counter() - begun, **json.loads(ran.stdout.splitlines()[-1]))
 
 
 def child(section: str, way: str, given: str) -> dict[str, object]:
@@ -140,14 +140,14 @@ def learning(size: int, _: str | None) -> Iterator[str]:
 SECTIONS = {"events": events, "states": states, "reading": reading, "learning": learning}
 
 
-def _ratio(row: Measured, ours: Measured) -> str:
+def _ratio(row: ChildRun, ours: ChildRun) -> str:
     return (
         f"takes {row.seconds / ours.seconds:.1f} times the seconds, {row.processor / ours.processor:.1f} times the "
         f"processor seconds and {row.memory / ours.memory:.1f} times the memory"
     )
 
 
-def _table(rows: Sequence[Measured], head: str, about: str, *, own: bool = False) -> str:
+def _table(rows: Sequence[ChildRun], head: str, about: str, *, own: bool = False) -> str:
     """Measurements as Markdown; where it is asked for, processors are counted without starting the process."""
     load = f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end, {time.strftime('%d %B %Y')}"
     worked = "processor seconds, without starting" if own else "processor seconds"
