@@ -7,8 +7,10 @@ switched state would make it positive). What a strategy earns is found in one of
 
 * a single state: one division;
 * more: by `gth` elimination, which adds only, in one order for all strategies;
-* where that would fill in: by elimination, for every strategy in an order of its own (`apart`); if that fills in, too,
-  by `relaxation` with a certificate; and if there is none, by elimination all the same.
+* where choices lead to hardly more than one state each: by elimination, for every strategy in an order of its own
+  (`apart`), as one order for all would fill in;
+* where it would elsewhere: by `relaxation` with a certificate; if there is none, for every strategy apart; and
+  if that fills in, too, by elimination all the same.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from waypost.solve.strain import begin, bettered, harmful, harmless, judge, judg
 MOST_ROUNDS = 10_000  # strategies tried in a component
 
 _WAYS = 6  # to settle a component, until one does
-_APART_AT_ONCE, _TOGETHER, _APART, _RELAXING, _APART_AT_LENGTH, _TOGETHER_AT_LENGTH = range(_WAYS)
+_APART_AT_ONCE, _TOGETHER, _RELAXING, _APART, _APART_AT_LENGTH, _TOGETHER_AT_LENGTH = range(_WAYS)
 _LARGE = 200  # states: fewer are arranged in no time
 _MANY, _HARDLY_MORE = 1.5, 1.5  # choices per state, and arrows per choice
 _COARSE, _FINEST = 1e-3, 1e-15  # relaxation compares strategies from rough values first

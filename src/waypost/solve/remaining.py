@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.graph.compiled import kernel
+from waypost.graph.compiled import kernel, leaf
 from waypost.solve.conditional import ABOVE
 from waypost.solve.gth import Chain, blank, eliminate, substitute
 from waypost.solve.strain import HARMLESS, WITHOUT_RATIO
@@ -56,7 +56,7 @@ def optimised(first, leads, ends, fails, removed, weight, may_stop, kind, rows) 
     return best_via, best_around, False
 
 
-@kernel
+@leaf
 def _enough(kind, left, pay_via, pay_around, via, around):  # type: ignore[no-untyped-def]
     """Whether what another strategy may be worth more does not matter; `via` and `around` are those of this one."""
     if kind == MOST_AROUND:
@@ -66,7 +66,7 @@ def _enough(kind, left, pay_via, pay_around, via, around):  # type: ignore[no-un
     return pay_via * via + pay_around * around + left <= 0.0
 
 
-@kernel
+@leaf
 def _higher(kind, weight, via, around, best_via, best_around):  # type: ignore[no-untyped-def]
     """Whether the objective rose, by more than rounding."""
     if kind == MOST_VIA:
@@ -126,7 +126,7 @@ def _evaluated(choice, first, leads, ends, fails, removed, rows, factors, met): 
     return True, via, around
 
 
-@kernel
+@leaf
 def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     """What meeting the state and what the target without it are worth; a ratio is judged a little above it."""
     if kind == MOST_VIA:
@@ -145,7 +145,7 @@ def _paid(kind, weight, via, around):  # type: ignore[no-untyped-def]
     return -missed * weight * (1.0 + ABOVE), met  # LOWEST: the share that does not
 
 
-@kernel
+@leaf
 def _weigh(pay_via, pay_around, first, leads, ends, removed, rows, met, worth):  # type: ignore[no-untyped-def]
     """What each row is worth, and the sum of what cancels in that."""
     n_rows, k = rows.to_kept.shape
@@ -167,7 +167,7 @@ def _weigh(pay_via, pay_around, first, leads, ends, removed, rows, met, worth): 
                 worth[1, r] += rows.by_kept[j, r] * stake
 
 
-@kernel
+@leaf
 def _improved(choice, pay_via, pay_around, removed, may_stop, rows, met, worth):  # type: ignore[no-untyped-def]
     """Switch to better rows, where they are better by more than rounding; whether there was one."""
     switched = False
@@ -274,7 +274,7 @@ def _opened(choice, removed, rows, stake, value, worth):  # type: ignore[no-unty
     return pointer, opened
 
 
-@kernel
+@leaf
 def _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):  # type: ignore[no-untyped-def]
     """Whether everything that a row may lead to is worth what its state is, up to a margin."""
     here = value[i]
@@ -290,7 +290,7 @@ def _same(i, r, pay_via, pay_around, first, removed, rows, value, margin):  # ty
     return True
 
 
-@kernel
+@leaf
 def _level(pay_via, pay_around, first, removed, rows, pointer, opened, stake, value) -> None:  # type: ignore[no-untyped-def]
     """Make a state worth what all that a row of it leads to is, where they differ for rounding only."""
     for _ in range(RAISES):
