@@ -135,9 +135,9 @@ def search_progress(*, quiet: bool) -> Iterator[dict[str, Callable[..., None]]]:
             tried = done
             bar.update(task, completed=done, total=most)
 
-        def found(telling: Telling) -> None:
+        def show(telling: Telling) -> None:
             if shown:
                 bar.console.print(telling_line(telling), style="dim", markup=False, highlight=False)
 
         with interruptible(lambda: f"{tried:,} segments were tried; nothing was written"):
-            yield {"progress": progress, "found": found}
+            yield {"progress": progress, "telling": show}
