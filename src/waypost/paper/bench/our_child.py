@@ -20,7 +20,7 @@ from waypost.model import MDP
 from waypost.paper.bench.storm_child import in_words, peak_megabytes
 
 MOST = 9  # repetitions
-LONG = 20.0  # seconds: a first run that takes so long counts, whatever it had to load before
+LONG = 60.0  # seconds: a first run that takes so long counts, whatever it had to compile before
 
 
 def best_time(work: Callable[[], Any], enough: float) -> tuple[float, Any]:
