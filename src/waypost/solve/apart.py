@@ -18,7 +18,7 @@ from waypost.graph.compiled import kernel, leaf
 from waypost.solve.gth import blank
 from waypost.solve.markowitz import arrange_chain
 from waypost.solve.policy import GAP_TIE, HARDLY, STOP, evaluate, gaps, improve
-from waypost.solve.strain import ask, bettered, harmless, hopeless, lay, own_strain, raise_strain, refine_together
+from waypost.solve.strain import ask, bettered, harmless, lay, own_strain, raise_strain, refine_together
 
 _ROUNDS = 60  # strategies; more of them, and floats go round in circles
 _TIE = 2e-15  # relative: a smaller improvement is taken for rounding; most choices lead to one state, and round nothing
@@ -57,6 +57,8 @@ def iterate_apart(block, rewards, earned, place, known, limit, judged) -> bool: 
         if finest or harmless(block, rewards, earned, known):
             return True
         finest = True
+        if not bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+            return True
     return False
 
 
@@ -166,7 +168,7 @@ def _judge_apart(walk, block, pattern, place, rewards, earned, known, factors, l
                 break
         own_strain(0, n, block, pattern, place, rewards, earned, known, factors, _MUCH)
         more = raise_strain(walk, rewards, known, _RAISED)
-        if not more or hopeless(block, rewards, earned, known):
+        if not more or not harmless(block, rewards, earned, known):  # they never fall
             break
         more = ask(block, rewards, earned, known.asking, known)
         if not more:

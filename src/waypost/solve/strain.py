@@ -39,7 +39,7 @@ WITHOUT_RATIO = 8.0  # where no ratio is asked for, as many times that: nothing 
 HOPELESS = 1e-6  # a greater share than that comes to no good
 
 _MORE = 1.5  # what is asked for is exceeded by this factor, or rounding would ask again
-FIXED = 1e-13  # relative to what it is the balance of: how right a fix is
+_FIXED = 1e-13  # relative to what it is the balance of: how right a fix is, if that is
 _ROUNDS = 30  # strategies that ask for more
 
 
@@ -48,7 +48,7 @@ class Known(NamedTuple):
 
     worth: NDArray[Any]  # (S,) what was found; that of every terminal state, and of every component judged before
     fix: NDArray[Any]  # (S,) what is missing there
-    moved: NDArray[Any]  # (S,) what that is the balance of
+    unsure: NDArray[Any]  # (S,) by how much that may be wrong
     strain: NDArray[Any]  # (S,) in units of rounding
     leader: Ints  # (S,) the state that stands for its end component, where that is known
     asking: Ints  # (S,) choices that ask for most strain
@@ -137,7 +137,7 @@ def _refine(low, high, order, pattern, rewards, known, factors) -> None:  # type
     for i in range(low, high):
         if asking[order[i]] >= 0:
             known.fix[order[i]] = columns[i, 0]
-            known.moved[order[i]] = columns[i, 1]
+            known.unsure[order[i]] = columns[i, 1]
 
 
 @kernel
@@ -149,7 +149,7 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
             continue
         best = 0.0
         worth = known.worth[x] + known.fix[x]
-        if rewards.may_stop[x] and worth < -FIXED * known.moved[x]:
+        if rewards.may_stop[x] and worth < -known.unsure[x]:
             best = -worth
             earned.choice[x] = -1
             switched = True
@@ -158,16 +158,16 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
                 better = 0.0
                 rest = 0.0
                 spread = 0.0
-                doubt = known.moved[x]
+                unsure = known.unsure[x]
                 for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
                     y = rewards.indices[e]
                     p = rewards.data[e]
                     better += p * (known.worth[y] - known.worth[x])
                     rest += p * (known.fix[y] - known.fix[x])
                     spread += p * (abs(known.worth[y] - known.worth[x]) + abs(known.fix[y] - known.fix[x]))
-                    doubt += p * known.moved[y]
+                    unsure += p * known.unsure[y]
                 n = rewards.indptr[c + 1] - rewards.indptr[c] + 8
-                if better + rest > best + n * EPS * spread + FIXED * doubt:
+                if better + rest > best + n * EPS * spread + unsure:
                     best = better + rest
                     earned.choice[x] = c
                     switched = True
@@ -179,7 +179,7 @@ def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-
     """Worth and strain of a component that is one state."""
     _forget(x, rewards, earned, known)
     if earned.choice[x] >= -1:
-        known.fix[x], known.moved[x] = _missing(x, rewards, earned.choice, known)
+        known.fix[x], known.unsure[x] = _missing(x, rewards, earned.choice, known)
         _, asked, spare = _asks_most(x, rewards, known)
         known.strain[x] = asked + spare if asked > 0.0 else 0.0
 
@@ -213,22 +213,32 @@ def _forget(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
     known.asking[x] = earned.choice[x]
     if earned.choice[x] >= -1:
         known.worth[x] = rewards.gain_weight * earned.gain[x] - rewards.loss_weight * earned.loss[x]
-        known.fix[x], known.moved[x], known.strain[x] = 0.0, 0.0, 0.0
+        known.fix[x], known.unsure[x], known.strain[x] = 0.0, 0.0, 0.0
 
 
 @leaf
 def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
-    """By how much one step of a strategy earns more than its state is worth; and the same with nothing balanced."""
+    """By how much one step of a strategy earns more than its state is worth, and by how much that may be wrong.
+
+    It is wrong by what rounding hides of it, by a little of itself, as floats add it up along the runs that follow, and
+    by what is wrong where it leads.
+    """
     total = 0.0
     rest = 0.0
-    moved = 0.0
+    spread = 0.0
+    unsure = 0.0
+    n = 0
     if choice[x] >= 0:
+        n = rewards.indptr[choice[x] + 1] - rewards.indptr[choice[x]] + 8
         for e in range(rewards.indptr[choice[x]], rewards.indptr[choice[x] + 1]):
             y = rewards.indices[e]
-            total += rewards.data[e] * (known.worth[y] - known.worth[x])
-            rest += rewards.data[e] * (known.fix[y] - known.fix[x])
-            moved += rewards.data[e] * known.moved[y]
-    return total + rest, abs(total) + moved
+            more = known.worth[y] - known.worth[x]
+            fix = known.fix[y] - known.fix[x]
+            total += rewards.data[e] * more
+            rest += rewards.data[e] * fix
+            spread += rewards.data[e] * (abs(more) + abs(fix))
+            unsure += rewards.data[e] * known.unsure[y]
+    return total + rest, unsure + _FIXED * abs(total) + n * EPS * spread
 
 
 @kernel
