@@ -68,8 +68,9 @@ def test_exact_answers_are_fractions_in_words_too():
 
 def test_absolute_importance_follows_the_one_scope_asked_for():
     """Over best strategies it is the importance times the greatest probability of the target."""
-    best = waypost.explain(loan(), target="Granted", scope="optimal", exact=True)
-    every = waypost.explain(loan(), target="Granted", exact=True)
+    best = waypost.explain(loan(), target="Granted", scope="optimal", absolute=True, exact=True)
+    every = waypost.explain(loan(), target="Granted", absolute=True, exact=True)
+    assert waypost.explain(loan(), target="Granted").absolute is None
     assert best.absolute["Consultation"] == (Fraction(21, 40) * Fraction(49, 50), Fraction(49, 50))
     assert every.absolute["Consultation"] == (0, Fraction(49, 50))
 

@@ -130,7 +130,7 @@ def test_a_result_is_a_mapping():
 
 
 def test_an_explanation_is_a_mapping_to_the_bounds_by_scope():
-    found = waypost.explain(loan(), target="Granted")
+    found = waypost.explain(loan(), target="Granted", absolute=True)
     assert list(found) == list(loan().states)
     assert found["Rework"] == {
         "all": found.scopes["all"]["Rework"],
@@ -226,7 +226,7 @@ def test_short_words_for_notebooks_and_prompts():
 
 def test_answers_reach_their_reports():
     pytest.importorskip("matplotlib")
-    found = waypost.explain(loan(), target="Granted")
+    found = waypost.explain(loan(), target="Granted", absolute=True)
     result = found.scopes["optimal"]
     assert found.summary().lead == waypost.report.summarise(found).lead
     assert "best strateg" in str(result.summary())

@@ -67,7 +67,7 @@ def hostile() -> Explanation:
         initial=n["start"],
         labels={"-2+3<script>alert(3)</script>": [n["bad"], n["formula"]], "__proto__": [n["math"]]},
     )
-    return explain(mdp, target=n["goal"], **needs(mdp, ".html"))
+    return explain(mdp, target=n["goal"], **needs(mdp, ".html"), absolute=True)
 
 
 class Browser:

@@ -44,7 +44,7 @@ def _careful() -> Strategy:
 
 
 def _granted() -> Explanation:
-    return explain(loan(), target="Granted", witnesses=10)
+    return explain(loan(), target="Granted", absolute=True, witnesses=10)
 
 
 REPORTS = {

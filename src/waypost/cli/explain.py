@@ -53,6 +53,7 @@ PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  #
     type=click.Path(),
     help="Also explain this strategy: JSON, state -> action -> probability, or a table.",
 )
+@click.option("--absolute", is_flag=True, help="Also show how many of all runs pass a state and reach the target.")
 @witness_options
 @given.what_if_options
 @click.option(
@@ -178,7 +179,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     if options["by"] == "variable" and states is None and not options["files_drawn"]:
         states = ()
     asked = loaded.mdp.n_states if states is None else len(states)
-    parts = len(scopes) + 1  # and the absolute importance
+    parts = len(scopes) + options["absolute"]
     with bounds_progress(2 * asked * parts, quiet=options["quiet"]) as progress:
         found = explain(
             loaded.mdp,
@@ -187,6 +188,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             states=states,
             exact=options["exact"],
             whatifs=options["what_if"],
+            absolute=options["absolute"],
             top=options["top"] if asked > MANY else None,
             progress=progress,
             **options["needs"],

@@ -15,7 +15,7 @@ from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 from waypost.model.traces import NEGATIVE, POSITIVE
 
-BY_STATE = ("exact", "compare", "what_if", "steps", "prop", "initial", "groups")  # they speak of states
+BY_STATE = ("exact", "compare", "absolute", "what_if", "steps", "prop", "initial", "groups")  # they speak of states
 
 
 def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:

@@ -37,12 +37,11 @@ def explain(
     top: Positive | None = None,
     decisions: bool = False,
     choices: bool = False,
+    absolute: bool = False,
     exact: bool = False,
     progress: Progress | None = None,
 ) -> Explanation:
-    """Everything a report needs: reachability, importance in each scope, and absolute importance.
-
-    The absolute importance is over the scope, where one is asked for, and over all strategies where several are.
+    """Everything a report needs: reachability, importance in each scope, and more where it is asked for.
 
     Parameters
     ----------
@@ -59,6 +58,9 @@ def explain(
     whatifs, decisions, choices
         Whether to add the probability of the target after and without each state; what each action is worth, and what
         the wrong one costs under the given strategy, or else a best one; the importance of every choice.
+    absolute
+        Whether to add the absolute importance: over the scope, if there is one, and over all strategies if there are
+        several.
 
     Returns
     -------
@@ -89,7 +91,7 @@ def explain(
     return explanation_of(
         base,
         scores,
-        absolute=_absolute(base, scores, together=len(asked) >= TOGETHER, progress=progress),
+        absolute=_absolute(base, scores, together=len(asked) >= TOGETHER, progress=progress) if absolute else None,
         groups=_groups(questions, groups),
         witnesses=_witnesses(scores, witnesses),
         conserving=next((question.reach.conserving for question in questions if question.optimal), None),

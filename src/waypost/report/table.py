@@ -100,7 +100,7 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
     >>> from waypost.importance import explain
     >>> made = table(explain(loan(), target="Granted"), top=5)
     >>> made.row_count, [column.header for column in made.columns]
-    (5, ['state', 'kind', 'any strategy', 'best strategies', 'of all runs'])
+    (5, ['state', 'kind', 'any strategy', 'best strategies'])
     """
     mdp, order = explanation.mdp, explanation.ranking[:top].tolist()
     labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
