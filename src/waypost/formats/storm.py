@@ -24,6 +24,7 @@ from waypost.formats.brackets import bracketed
 from waypost.formats.lexical import fraction
 from waypost.formats.tar import tar_members
 from waypost.formats.umb import Archive
+from waypost.graph.compiled import while_waiting
 from waypost.model import FINAL, MDP, Target
 from waypost.model.valuations import named_by
 from waypost.processes import Child, ChildError, spare_memory
@@ -71,7 +72,8 @@ def read_symbolic(
     }
     try:
         with Child(storm_worker.__file__, "work", memory=spare_memory(), folder=True) as child:
-            answer = child.ask(job, seconds=time_limit)
+            with while_waiting():
+                answer = child.ask(job, seconds=time_limit)
             folder = Path(child.folder or "")
             model = _built(folder / "model.umb", answer, initial, path.name)
             texts = (folder / "fractions.txt").read_text().split("\n") if exact else []

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, cached_property
 from math import inf
-from threading import Lock
+from threading import Lock, Timer
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from waypost.graph.keeping import keep_carefully
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
+LONG = 0.15  # seconds of waiting for a model: then it is one that machine code will be needed for
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -170,6 +171,17 @@ def eagerly() -> Iterator[None]:
             _in_haste -= 1
 
 
+@contextmanager
+def while_waiting() -> Iterator[None]:
+    """Fetch the compiler, a quarter of a second, while something within is waited for, if that takes long."""
+    timer = Timer(LONG, lambda: _nothing.compiled(0))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a function over arrays a `Kernel`."""
     return Kernel(function)
@@ -181,3 +193,8 @@ def leaf(function: Callable[..., Any]) -> Kernel:
     A call counts a reference to every array it is handed, and threads that share arrays wait for each other there.
     """
     return Kernel(function, leaf=True)
+
+
+@kernel
+def _nothing(number):  # type: ignore[no-untyped-def]
+    return number
