@@ -25,6 +25,11 @@ def labels_by_state(mdp: MDP) -> list[list[str]]:
     return found
 
 
+def labels_of(mdp: MDP, state: int) -> list[str]:
+    """Labels that hold in one state, in the model's order."""
+    return [name for name, holds in mdp.labels.items() if holds[state]]
+
+
 def captions(mdp: MDP) -> list[str]:
     """(S,) what to call each state: the label that fewest states share with it, or else its name.
 

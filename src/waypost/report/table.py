@@ -16,7 +16,7 @@ from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
 from waypost.report import story as told
 from waypost.report.findings import findings
-from waypost.report.names import labels_by_state
+from waypost.report.names import labels_of
 from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, count, printable, proof, span
@@ -103,8 +103,8 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
     (5, ['state', 'kind', 'any strategy', 'best strategies'])
     """
     mdp, order = explanation.mdp, explanation.ranking[:top].tolist()
-    labels = [[name for name in found if name not in mdp.states[s]] for s, found in enumerate(labels_by_state(mdp))]
-    labelled = any(labels[explanation.asked[k]] for k in order)
+    labels = {s: [name for name in labels_of(mdp, s) if name not in mdp.states[s]] for s in explanation.asked[order]}
+    labelled = any(labels.values())
     head = ["state", *(["labels"] if labelled else []), "kind"]
     lines: list[list[str | Text]] = []
     for group, size in explanation.told_groups.items():

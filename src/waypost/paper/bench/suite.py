@@ -11,6 +11,7 @@ from waypost.cases import epidemic
 from waypost.errors import NameUnknownError, WaypostError
 from waypost.model import MDP
 from waypost.paper.bench import storm
+from waypost.paper.bench.commands import commands
 from waypost.paper.bench.exact import exact
 from waypost.paper.bench.lakes import lake
 from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
@@ -43,6 +44,7 @@ def names() -> list[str]:
         "lakes",
         "protocols",
         "qcomp",
+        "commands",
         "synthetic",
         "exact",
     ]
@@ -102,7 +104,7 @@ def _run_one(name: str, plan: Plan, result: Result) -> None:
 
 def _runner(name: str) -> Callable[[str, Plan], Iterator[Row | str]]:
     special = {"spotify10000-optimal": _optimal, "choices": _choices, "epidemic": _epidemics, "lakes": _lakes}
-    large = {"protocols": _protocols, "qcomp": qcomp, "synthetic": _synthetics, "exact": exact}
+    large = {"protocols": _protocols, "qcomp": qcomp, "commands": commands, "synthetic": _synthetics, "exact": exact}
     return {**special, **large}.get(name, _case_study)
 
 

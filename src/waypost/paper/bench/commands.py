@@ -1,0 +1,93 @@
+"""From the text of a model to an answer: one command of ours beside one process of Storm's, starting included.
+
+The importance of a set of states over all strategies, both bounds: ``waypost explain``, and a script that does nothing
+but let Storm parse, build and answer both conditional queries. The best of a few runs counts, for both.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+
+from waypost.errors import WaypostError
+from waypost.formats import read_mdp
+from waypost.paper.bench.plan import Plan
+from waypost.paper.bench.rows import Cost, Row
+from waypost.paper.bench.sides import compared
+
+RUNS = 3
+STORM = Path(__file__).with_name("storm_script.py")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model, as its file and constants, what is to be reached, and the set whose importance is asked for."""
+
+    title: str
+    file: str
+    constants: dict[str, str]
+    target: str
+    among: str
+
+
+LARGE = (
+    Asked("csma.2-6", "csma/csma.2-6.prism", {}, "min_backoff_after_success<K", "b=2"),
+    Asked("zeroconf.2", "zeroconf/zeroconf.prism", {"N": "20", "K": "2", "reset": "false"}, "l=4 & ip=1", "coll=3"),
+    Asked("zeroconf.4", "zeroconf/zeroconf.prism", {"N": "20", "K": "4", "reset": "false"}, "l=4 & ip=1", "coll=3"),
+)
+
+
+def commands(name: str, plan: Plan) -> Iterator[Row | str]:
+    """One row for each of the large models that are there."""
+    folder = plan.data / "models/qcomp"
+    for asked in LARGE[:1] if plan.quick else LARGE:
+        file = folder / asked.file
+        if not file.is_file():
+            yield f"{name}: skipped, there is no {asked.file} in models/qcomp under {plan.data}"
+            continue
+        yield _row(asked, file, plan)
+
+
+def _row(asked: Asked, file: Path, plan: Plan) -> Row:
+    model = read_mdp(file, constants=asked.constants, target=asked.target, time_limit=None)
+    plan.tell(f"{asked.title}: from its text to an answer, {model.n_states:,} states")
+    given = [text for pair in asked.constants.items() for text in ("--const", "=".join(pair))]
+    how = [str(file), *given, "--target", asked.target, "--state", asked.among, "--scope", "all", "--csv", "-"]
+    seconds, said = _best([sys.executable, "-m", "waypost", "explain", *how], plan)
+    (line,) = csv.DictReader(StringIO(said))
+    row = Row(
+        f"{asked.title}, importance of {asked.among}",
+        "from its text to both bounds, scope all",
+        model.n_states,
+        model.transitions.nnz,
+        0,
+        Cost(seconds),
+    )
+    if not plan.use_storm:
+        return row
+    constants = ",".join("=".join(pair) for pair in asked.constants.items())
+    theirs, answered = _best([sys.executable, str(STORM), str(file), constants, asked.target, asked.among], plan)
+    return replace(
+        row,
+        storm=Cost(theirs),
+        storm_did="parse, build, both queries",
+        **compared([float(x) for x in answered.split()], [float(line["all_lower"]), float(line["all_upper"])]),
+    )
+
+
+def _best(command: Sequence[str], plan: Plan) -> tuple[float, str]:
+    """Seconds of the fastest of some runs, after one that does not count, and what it printed."""
+    found = []
+    for _ in range(1 + (1 if plan.quick else RUNS)):
+        started = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise WaypostError(f"{' '.join(command[1:4])} broke down: {done.stderr.strip()[-300:]}")
+        found.append((time.perf_counter() - started, done.stdout))
+    return min(found[1:])
