@@ -26,7 +26,8 @@ from waypost.solve.filling import shared_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
-from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_together
+from waypost.solve.steps import MANY, most_steps
+from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
 
 Floats = NDArray[np.float64]
 
@@ -159,6 +160,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
     switched = np.zeros(width, np.bool_)
     idling = _idling(course)
     errors = np.zeros((3, n, width))
+    steps = most_steps(course, pattern)
     strip = -(-len(states) // width)
     at = np.empty(width, np.int64)  # the state each lane is at, or -1
     due = np.ones(width, np.bool_)  # lanes that take up their next state
@@ -195,7 +197,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
                 due[w] = rounds[w] >= _ROUNDS
         ended = (at >= 0) & ~switched & ~due
         if 2 * ended.sum() >= ((at >= 0) & ~due).sum():
-            _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain)
+            _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain)
 
 
 @kernel
@@ -213,9 +215,14 @@ def _idling(course):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
+def _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
     """Vouch for some lanes, and record what they found; one that can be bettered goes on."""
-    verdict = vouched_together(course, pattern, lanes, errors)
+    verdict = np.full(len(at), UNSURE)
+    if steps[course.start] < MANY:
+        verdict = vouched_by_steps(ended, steps, course, pattern, lanes, errors[0])
+    doubtful = ended & (verdict == UNSURE)
+    if doubtful.any():
+        verdict = np.where(doubtful, vouched_together(doubtful, course, pattern, lanes, errors), verdict)
     for w in range(len(at)):
         if ended[w]:
             if verdict[w] == UNSURE:
