@@ -98,7 +98,7 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
 
 @kernel
 def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # type: ignore[no-untyped-def]
-    """(8,) SURE where no choice is better by so much that it matters in as many `steps` as there are at most, or UNSURE.
+    """(8,) SURE where no choice is so much better that it matters in as many `steps` as there are at most, or UNSURE.
 
     Strains are ``known + most T(x)``, see `steps`: then no choice asks for more. `worth` is room.
     """
@@ -152,7 +152,7 @@ def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # typ
 
 @kernel
 def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
-    """(8,) SURE or, where that takes a closer look or a lane has not ended, UNSURE; `errors` is room to know them in."""
+    """(8,) SURE or, where that takes a closer look or a lane has not ended, UNSURE; `errors` is room."""
     n, width = lanes.choice.shape
     verdict = np.where(ended, SURE, UNSURE)
     for x in range(n):
