@@ -59,6 +59,8 @@ class Question:
         Whether numbers are rationals.
     sibling
         The same question in another scope, which lends what it knows of the model.
+    known
+        The target in the model, if somebody has looked at it before.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Question:
     scope: Scope
     exact: bool = False
     sibling: Question | None = field(default=None, compare=False)
+    known: Reach | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
@@ -154,6 +157,8 @@ class Question:
     @cached_property
     def model(self) -> Reach:
         """The target in the model."""
+        if self.known is not None:
+            return self.known
         if self.sibling is not None:
             return self.sibling.model
         return Reach.of(self.mdp, self.target_states, exact=self.exact)

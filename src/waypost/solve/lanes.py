@@ -108,10 +108,13 @@ def side_by_side(
     states, back = states[order], np.argsort(order)
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
-    def settle(run: Callable[..., None], part: slice) -> None:
-        run(course, pattern, states[part], found[part], certain[part])
+    once = graph.size + len(pattern.later) + len(pattern.update)
+    steps = most_steps.sized(10.0 * once)(course, pattern)
 
-    work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
+    def settle(run: Callable[..., None], part: slice) -> None:
+        run(course, pattern, steps, states[part], found[part], certain[part])
+
+    work = 4.0 * len(states) * once
     in_parts(_run, settle, len(states), work, PART)
     return found[back][again], certain[back][again]
 
@@ -150,7 +153,7 @@ def _own(array: Any) -> Any:
 
 
 @kernel
-def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-def]
+def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-untyped-def]
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     width = 8
@@ -160,7 +163,6 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
     switched = np.zeros(width, np.bool_)
     idling = _idling(course)
     errors = np.zeros((3, n, width))
-    steps = most_steps(course, pattern)
     strip = -(-len(states) // width)
     at = np.empty(width, np.int64)  # the state each lane is at, or -1
     due = np.ones(width, np.bool_)  # lanes that take up their next state

@@ -82,13 +82,15 @@ class Optimum:
 class Reach:
     """A target in an arena: what can be said about reaching it, computed when it is first asked for.
 
-    Some choices may be forbidden; then `known` is the target without that, right wherever none of them is met.
+    Some choices may be forbidden; then `known` is the target without that, right wherever none of them is met. Who has
+    found both optima elsewhere says so (`given`).
     """
 
     arena: Arena
     target: Mask  # (S,)
     enabled: Mask | None = None  # (C,) choices that may be taken
     known: Reach | None = None
+    given: tuple[Optimum, Optimum] | None = None  # least and greatest
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Reach:
@@ -122,12 +124,16 @@ class Reach:
     @cached_property
     def optima(self) -> tuple[Optimum, Optimum]:
         """Both, `min` and `max`, for who needs both: they share nothing but the graph."""
+        if self.given is not None:
+            return self.given
         graph, _ = self.arena.graph, (self.possible, self.avoidable, self.untouched)
         return both(lambda: self.min, lambda: self.max, 0 if self.arena.exact else graph.size)
 
     @cached_property
     def max(self) -> Optimum:
         """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        if self.given is not None:
+            return self.given[1]
         arena = self.arena
         sure, nearer = prob1e(arena.graph, self.target, enabled=self.enabled)
         terminal = sure | ~self.possible | self.untouched
@@ -142,6 +148,8 @@ class Reach:
     @cached_property
     def min(self) -> Optimum:
         """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        if self.given is not None:
+            return self.given[0]
         arena = self.arena
         zero, staying = self.avoidable
         one = ~can_reach(arena.graph, zero, blocked=self.target, enabled=self.enabled)  # prob1a
