@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from waypost.graph.compiled import kernel
 from waypost.model import MDP
 from waypost.model.arrays import Ints, Mask
+from waypost.model.once import once
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +47,18 @@ class Graph:
         """Number of basic steps a pass over the graph takes."""
         return self.n_states + self.n_choices + len(self.indices)
 
-    @cached_property
+    @once
     def choice_state(self) -> Ints:
         """(C,) owner of each choice."""
         return np.repeat(np.arange(self.n_states), np.diff(self.first_choice))
 
-    @cached_property
+    @once
     def backward(self) -> tuple[Ints, Ints]:
         """Pointer ``(S + 1,)`` and choices ``(nnz,)``: the choices that may lead to each state."""
         found: tuple[Ints, Ints] = turned.sized(2 * self.size)(self.n_states, self.indptr, self.indices)
         return found
 
-    @cached_property
+    @once
     def everything(self) -> Mask:
         """(C,) mask that enables every choice."""
         return np.ones(self.n_choices, bool)

@@ -7,6 +7,7 @@ never added, so no digit changes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from scipy.sparse import csr_array
 from waypost.graph import Graph, Ints, Mask
 from waypost.importance.question import Question
 from waypost.model import MDP
+from waypost.solve.reachability import Optimum, Reach
+from waypost.solve.rewards import STOP
 
 WORTH = 0.9  # the share of places per state up to which a smaller model is worth building
 
@@ -85,4 +88,17 @@ def _smaller(question: Question, tails: Ints, place: Ints, sinks: Ints, most: in
         labels={"target": target},
         exact=exact,
     )
-    return Question(small, ("target",), question.scope).checked()
+    reach = Reach.of(small, target, exact=False)
+    if question.scope == "all":
+        first = ends - owned - graph.first_choice[:-1][tails]
+        sinks_stay = np.arange(len(rows), len(rows) + most)
+        least, greatest = (_carried_over(found, tails, first, sinks_stay) for found in question.reach.optima)
+        reach = replace(reach, given=(least, greatest))
+    return Question(small, ("target",), question.scope, known=reach).checked()
+
+
+def _carried_over(found: Optimum, tails: Ints, shift: Ints, staying: Ints) -> Optimum:
+    """What was found of the last state of each place, by the places' own choices; sinks stay where they are."""
+    choice = found.choice[tails]
+    choice = np.where(choice == STOP, STOP, choice + shift)
+    return Optimum(np.append(found.values[tails], np.zeros(len(staying))), np.append(choice, staying))

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,11 @@ from waypost.graph.compiled import both
 from waypost.importance import facts
 from waypost.importance.question import Question
 from waypost.model import MDP, Strategy, one_hot
+from waypost.model.once import once
 from waypost.solve.conditional import Ratio, best_ratio
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP, Payoff, best_rewards
 
-T = TypeVar("T")
 Side = Literal["lower", "upper"]
 SIDES: tuple[Side, Side] = ("lower", "upper")
 
@@ -104,18 +104,6 @@ def strictly_between(value: Any) -> Any:
     return np.clip(value, np.nextafter(0, 1), np.nextafter(1, 0))
 
 
-class _once(Generic[T]):  # noqa: N801 - a decorator
-    """As `functools.cached_property`, without its lock: until Python 3.12 that is one for all instances."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self.compute = compute
-        self.__doc__ = compute.__doc__
-
-    def __get__(self, instance: Any, owner: type | None = None) -> T:
-        value = instance.__dict__[self.compute.__name__] = self.compute(instance)
-        return value
-
-
 @dataclass(frozen=True, eq=False)
 class _Cone:
     """What lies between the start and the states to be passed."""
@@ -144,23 +132,23 @@ class _Cone:
         """The target where the scope is played."""
         return self.question.reach
 
-    @_once
+    @once
     def rest(self) -> Mask:
         """(S,) target states that do not count as passing."""
         return self.reach.target & ~self.states
 
-    @_once
+    @once
     def ends(self) -> Mask:
         """(S,) where the question is decided: passed, reached otherwise, or hopeless."""
         return self.states | self.rest | ~self.reach.possible
 
-    @_once
+    @once
     def settled(self) -> Mask:
         """(S,) outside the cone: decided, or no run from the start gets there, or none gets from there to pass."""
         graph, enabled = self.question.graph, self.question.enabled
         return self.ends | ~self.question.visited | ~can_reach(graph, self.states, enabled=enabled)
 
-    @_once
+    @once
     def idle(self) -> tuple[Mask, Ints]:
         """(S,) where passing states and target can be avoided for ever, and the choice that does."""
         return stay(self.question.graph, ~(self.states | self.rest))
@@ -215,7 +203,7 @@ class _Cone:
             value = self.number(self.least_via.loss[self.question.start])
         return Bound(value, lambda: self.idling(self.least_via.choice, worst), worst)
 
-    @_once
+    @once
     def most_via(self) -> Payoff:
         """Greatest probability of passing and then reaching the target, with the choices in scope."""
         settled = self.settled
@@ -223,7 +211,7 @@ class _Cone:
         enabled = self.question.enabled
         return best_rewards(self.reach.arena, terminal=settled, may_stop=~settled, gain=passed, enabled=enabled)
 
-    @_once
+    @once
     def most_around(self) -> Ratio:
         """The greatest share of the target without passing, with the choices in scope: the sum is always ``p*``.
 
@@ -244,20 +232,20 @@ class _Cone:
             enabled=enabled,
         )
 
-    @_once
+    @once
     def least_via(self) -> Payoff:
         """Least probability of passing and then reaching the target."""
         price = np.where(self.states, self.reach.min.values, self.reach.arena.zero)
         return best_rewards(self.reach.arena, terminal=self.settled, may_stop=self.idle[0], loss=price)
 
-    @_once
+    @once
     def highest_ratio(self) -> Ratio:
         """The greatest share that passes."""
         zero = self.reach.arena.zero
         passed = np.where(self.states, self.reach.max.values, zero)
         return self.ratio(passed, np.where(self.states, zero, self.reach.min.values))
 
-    @_once
+    @once
     def lowest_ratio(self) -> Ratio:
         """The greatest share that does not pass."""
         zero = self.reach.arena.zero

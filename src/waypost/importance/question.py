@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from waypost.graph.quotient import quotient
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.checking import names_of
+from waypost.model.once import once
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.flow import Flow, most_passed
 from waypost.solve.rational import to_fraction
@@ -59,6 +59,8 @@ class Question:
         Whether numbers are rationals.
     sibling
         The same question in another scope, which lends what it knows of the model.
+    known
+        The target in the model, if somebody has looked at it before.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Question:
     scope: Scope
     exact: bool = False
     sibling: Question | None = field(default=None, compare=False)
+    known: Reach | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, mdp: MDP, *, target: Target, scope: Scope, exact: bool = False) -> Question:
@@ -146,21 +149,23 @@ class Question:
 
     # What is known of the model, whatever the scope.
 
-    @cached_property
+    @once
     def target_states(self) -> Mask:
         """(S,) the target."""
         return self.mdp.where(self.target) if self.sibling is None else self.sibling.target_states
 
-    @cached_property
+    @once
     def model(self) -> Reach:
         """The target in the model."""
+        if self.known is not None:
+            return self.known
         if self.sibling is not None:
             return self.sibling.model
         return Reach.of(self.mdp, self.target_states, exact=self.exact)
 
     # What is known of the scope: of the model, or of the chain that a strategy leaves.
 
-    @cached_property
+    @once
     def chain(self) -> InducedChain | None:
         """Chain of the strategy in scope, if it is one."""
         if not isinstance(self.scope, Strategy):
@@ -191,13 +196,13 @@ class Question:
         """States of the model where the scope is played: in a chain, all their copies."""
         return states if self.chain is None else self.chain.copies(states)
 
-    @cached_property
+    @once
     def enabled(self) -> Mask:
         """(C,) choices that strategies in scope may take before the target."""
         usable = ~self.reach.target[self.graph.choice_state]
         return usable & self.reach.conserving if self.optimal else usable
 
-    @cached_property
+    @once
     def visited(self) -> Mask:
         """(S,) states that some strategy visits before, or on entering, the target."""
         return self._from_start(self.enabled)
@@ -214,7 +219,7 @@ class Question:
         n = self.mdp.n_states
         return np.asarray(self.visited[: self.chain.modes * n].reshape(-1, n).any(axis=0))
 
-    @cached_property
+    @once
     def visited_by_best(self) -> Mask:
         """(S,) states that one strategy in scope, the best one found, visits before, or on entering, the target.
 
@@ -240,17 +245,17 @@ class Question:
         free = self.enabled & (self.ever & ~self.reach.target)[graph.choice_state]
         return bool(np.bincount(graph.choice_state[free]).max(initial=0) > 1)
 
-    @cached_property
+    @once
     def ever(self) -> Mask:
         """(S,) greatest importance above 0: visited, and the target may follow."""
         return self.visited & self.reach.possible
 
-    @cached_property
+    @once
     def always(self) -> Mask:
         """(S,) least importance 1: on every path to the target."""
         return dominators(self.graph, self.start, self.reach.target, enabled=self.enabled)
 
-    @cached_property
+    @once
     def swayed(self) -> Mask:
         """(S,) states that some strategies in scope "optimal" pass more often than others: a choice lies before them.
 
@@ -264,26 +269,26 @@ class Question:
         behind[merged.indices[np.repeat(several[merged.choice_state], np.diff(merged.indptr))]] = True
         return np.asarray(reachable(merged, behind)[place] | wandering)
 
-    @cached_property
+    @once
     def corridors(self) -> tuple[Ints, Ints]:
         """(S,) the first and the last of the states that the same runs pass as each state, whatever the scope."""
         graph, target = self.graph, self.reach.target
         alive = self.reach.possible & self._from_start(~target[graph.choice_state])
         return corridors(graph, target | (np.arange(graph.n_states) == self.start), alive)
 
-    @cached_property
+    @once
     def contracted(self) -> Contraction | None:
         """The same about a smaller model, if there is one (`contraction`): what a sweep over many states asks."""
         from waypost.importance.contraction import contracted
 
         return None if self.chain is not None else contracted(self)
 
-    @cached_property
+    @once
     def flow(self) -> Flow:
         """How often states are passed at most, in scope "optimal" or under one strategy."""
         return most_passed(self.reach, self.start, enabled=self.enabled, visited=self.visited)
 
-    @cached_property
+    @once
     def reduced(self) -> Elimination | None:
         """The model reduced to its choices, if they are few: what a sweep over many states starts from."""
         return eliminate(self.reach, self.start, enabled=self.enabled, visited=self.visited)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from waypost.graph import Components, Graph, Mask, strong_components
 from waypost.model import MDP
 from waypost.model.checking import normalised_exactly
+from waypost.model.once import once
 from waypost.solve.digits import in_digits, to_digits
 from waypost.solve.rational import to_rationals
 
@@ -58,7 +58,7 @@ class Arena:
         """Whether numbers are fractions of any length."""
         return self.exact and not isinstance(self.data[0], Decimal)
 
-    @cached_property
+    @once
     def rough(self) -> Arena:
         """The same in floats."""
         return Arena(self.graph, self.data.astype(float), self.components, self.mdp)
@@ -73,13 +73,13 @@ class Arena:
         """1 in this arithmetic."""
         return self.zero + 1
 
-    @cached_property
+    @once
     def work(self) -> int:
         """Basic steps that one optimisation takes, roughly: components of several states take more."""
         sizes = np.diff(self.components.pointer)
         return self.graph.size + 200 * int(sizes[sizes > 1].sum())
 
-    @cached_property
+    @once
     def several(self) -> Mask:
         """(S,) states in components of several."""
         return np.asarray(np.diff(self.components.pointer)[self.components.component] > 1)

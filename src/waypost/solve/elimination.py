@@ -29,6 +29,8 @@ from waypost.solve.strain import EPS
 MOST_KEPT = 32  # more states with a choice than this: lanes are faster
 FINE = 1e-11  # the relative error that rounding may cause: the expected number of steps, times that of one
 
+LONGEST = 100  # steps in which the rows that are taken are counted
+
 Floats = NDArray[np.float64]
 
 
@@ -133,16 +135,32 @@ def eliminate(reach: Reach, start: int, *, enabled: Mask, visited: Mask) -> Elim
             base=np.searchsorted(free, reach.max.choice[kept]),
             start=int(np.searchsorted(kept, start)) if start in kept else -1,
             rounding=rounding,
-            visits=_visits(found[:, :-2]),
+            visits=_visits(found[:, :-2], np.cumsum(options[kept])),
             pattern=dense_fill(len(kept)),
         ),
     )
 
 
-def _visits(to_kept: Floats) -> float:
-    """Expected visits to K, at most: every row may lead on to it, with the greatest probability that one does."""
-    again = float(to_kept.sum(axis=1).max(initial=0.0))
-    return 1 / (1 - again) if again < 1 - 1e-6 else np.inf
+def _visits(to_kept: Floats, ends: Ints) -> float:
+    """Rows that are taken, at most: ``T(i) >= 1 + sum_j q_r(j) T(j)`` for every row ``r`` of ``i``, found from below.
+
+    Once one more step adds less than one row, the inequality holds for a multiple of what was found.
+
+    >>> 4.0 <= _visits(np.array([[0.0, 1.0], [0.5, 0.0], [0.25, 0.0]]), np.array([1, 3])) < 5.0
+    True
+    """
+    if not len(ends):
+        return 1.0
+    first = np.concatenate([[0], ends[:-1]])
+    found = np.zeros(len(ends))
+    for _ in range(LONGEST):
+        taken = 1.0 + to_kept @ found
+        longer = np.maximum.reduceat(taken[: ends[-1]], first)
+        more = float((longer - found).max())
+        if more <= 0.25:
+            return float(taken.max()) / (1.0 - more) * (1.0 + FINE)
+        found = longer
+    return np.inf
 
 
 def _steps(graph: Graph, data: Floats, choices: Ints) -> Sparse:

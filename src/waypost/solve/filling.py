@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, diags_array
+from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from waypost.graph import Components, Graph, Ints, Mask, strong_components
@@ -32,7 +32,6 @@ class SharedFill(NamedTuple):
     later: Ints  # (nnz,) places that are cut out later, sorted
     before: Ints  # (m + 1,) and the same the other way round, as in `gth.Fill`
     earlier: Ints  # (nnz,) places that were cut out earlier, sorted
-    mirror: Ints  # (nnz,) the entry of `later` that each of `earlier` is
     update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
     slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
     inside: Mask  # (S,) states that are cut out
@@ -57,10 +56,9 @@ def shared_fill(graph: Graph, *, inside: Mask, enabled: Mask) -> SharedFill | No
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
     walk = order[np.lexsort((order, parts.component[order]))]
     before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
-    mirror = np.argsort(later, kind="stable")
-    earlier = np.repeat(np.arange(m), degrees)[mirror]
+    earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
     blocks = np.append(starts, m)
-    return SharedFill(order, walk, blocks, pointer, later, before, earlier, mirror, update, slot, inside, place)
+    return SharedFill(order, walk, blocks, pointer, later, before, earlier, update, slot, inside, place)
 
 
 def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:
@@ -78,11 +76,10 @@ def filled_in(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple
     """
     place, order = _order(sources, ends, component, inside)
     m = len(order)
-    rows, columns = np.minimum(place[sources], place[ends]), np.maximum(place[sources], place[ends])
-    first = csc_array(coo_array((np.ones(len(rows)), (columns, rows)), shape=(m, m)))
-    first.sum_duplicates()
-    pointer, later = _filled.sized(20 * (m + len(rows)))(first.indptr.astype(np.int64), first.indices.astype(np.int64))
-    return place, order, pointer, later
+    one, other = place[sources], place[ends]
+    earlier, later = np.minimum(one, other), np.maximum(one, other)
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(earlier, minlength=m))])
+    return place, order, *_filled.sized(20 * (m + len(later)))(pointer, later[np.argsort(earlier)])
 
 
 def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:
@@ -92,12 +89,12 @@ def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[In
     n = len(states)
     rank = np.arange(n)
     if len(sources):
-        ones = np.ones(len(sources))
-        both = coo_array((ones, (local[sources], local[ends])), shape=(n, n)).tocsr()
-        both = both + both.T
-        dominant = csc_array(diags_array(np.asarray(both.sum(axis=1)).ravel() + 1.0) - both)
+        rows, columns = local[sources], local[ends]
+        pairs = np.concatenate([rows, columns, rank]), np.concatenate([columns, rows, rank])
+        weights = np.repeat([-1.0, 2.0 * len(sources) + 1.0], [2 * len(sources), n])  # never singular
+        system = csc_array((weights, pairs), shape=(n, n))
         options = {"SymmetricMode": True}
-        lu = splu(dominant, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        lu = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         rank = lu.perm_c.astype(np.int64)
     order = states[np.lexsort((rank, component[states]))]
     place = np.full(len(inside), -1)

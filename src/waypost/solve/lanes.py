@@ -26,7 +26,8 @@ from waypost.solve.filling import shared_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
-from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_together
+from waypost.solve.steps import MANY, most_steps
+from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
 
 Floats = NDArray[np.float64]
 
@@ -107,10 +108,13 @@ def side_by_side(
     states, back = states[order], np.argsort(order)
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
 
-    def settle(run: Callable[..., None], part: slice) -> None:
-        run(course, pattern, states[part], found[part], certain[part])
+    once = graph.size + len(pattern.later) + len(pattern.update)
+    steps = most_steps.sized(10.0 * once)(course, pattern)
 
-    work = 4.0 * len(states) * (graph.size + len(pattern.later) + len(pattern.update))
+    def settle(run: Callable[..., None], part: slice) -> None:
+        run(course, pattern, steps, states[part], found[part], certain[part])
+
+    work = 4.0 * len(states) * once
     in_parts(_run, settle, len(states), work, PART)
     return found[back][again], certain[back][again]
 
@@ -149,7 +153,7 @@ def _own(array: Any) -> Any:
 
 
 @kernel
-def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-def]
+def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-untyped-def]
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     width = 8
@@ -195,7 +199,7 @@ def _run(course, pattern, states, found, certain):  # type: ignore[no-untyped-de
                 due[w] = rounds[w] >= _ROUNDS
         ended = (at >= 0) & ~switched & ~due
         if 2 * ended.sum() >= ((at >= 0) & ~due).sum():
-            _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain)
+            _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain)
 
 
 @kernel
@@ -213,9 +217,14 @@ def _idling(course):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _end(ended, course, pattern, lanes, at, best, rounds, due, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
+def _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
     """Vouch for some lanes, and record what they found; one that can be bettered goes on."""
-    verdict = vouched_together(course, pattern, lanes, errors)
+    verdict = np.full(len(at), UNSURE)
+    if steps[course.start] < MANY:
+        verdict = vouched_by_steps(ended, steps, course, pattern, lanes, errors[0])
+    doubtful = ended & (verdict == UNSURE)
+    if doubtful.any():
+        verdict = np.where(doubtful, vouched_together(doubtful, course, pattern, lanes, errors), verdict)
     for w in range(len(at)):
         if ended[w]:
             if verdict[w] == UNSURE:

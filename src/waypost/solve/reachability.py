@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from waypost.arguments import checked
 from waypost.graph import Graph, Ints, Mask, can_reach, prob0a, prob0e, prob1e, reachable
 from waypost.graph.compiled import both
 from waypost.model import MDP, Target
+from waypost.model.once import once
 from waypost.solve.arena import Arena
 from waypost.solve.digits import EQUAL, in_digits
 from waypost.solve.exactly import keeping
@@ -82,13 +82,15 @@ class Optimum:
 class Reach:
     """A target in an arena: what can be said about reaching it, computed when it is first asked for.
 
-    Some choices may be forbidden; then `known` is the target without that, right wherever none of them is met.
+    Some choices may be forbidden; then `known` is the target without that, right wherever none of them is met. Who has
+    found both optima elsewhere says so (`given`).
     """
 
     arena: Arena
     target: Mask  # (S,)
     enabled: Mask | None = None  # (C,) choices that may be taken
     known: Reach | None = None
+    given: tuple[Optimum, Optimum] | None = None  # least and greatest
 
     @classmethod
     def of(cls, mdp: MDP, target: Mask, *, exact: bool) -> Reach:
@@ -99,7 +101,7 @@ class Reach:
         """The same target where only some choices may be taken."""
         return Reach(self.arena, self.target, enabled, self)
 
-    @cached_property
+    @once
     def untouched(self) -> Mask:
         """(S,) where everything is as `known`: no state with a forbidden choice is ever met."""
         graph = self.arena.graph
@@ -109,25 +111,29 @@ class Reach:
         touched[graph.choice_state[~self.enabled]] = True
         return ~can_reach(graph, touched, enabled=self.enabled)
 
-    @cached_property
+    @once
     def possible(self) -> Mask:
         """(S,) where some strategy reaches the target: vmax > 0."""
         return ~prob0a(self.arena.graph, self.target, enabled=self.enabled)
 
-    @cached_property
+    @once
     def avoidable(self) -> tuple[Mask, Ints]:
         """(S,) where some strategy never reaches it, vmin = 0, and the choice that stays there."""
         return prob0e(self.arena.graph, self.target, enabled=self.enabled)
 
-    @cached_property
+    @once
     def optima(self) -> tuple[Optimum, Optimum]:
         """Both, `min` and `max`, for who needs both: they share nothing but the graph."""
+        if self.given is not None:
+            return self.given
         graph, _ = self.arena.graph, (self.possible, self.avoidable, self.untouched)
         return both(lambda: self.min, lambda: self.max, 0 if self.arena.exact else graph.size)
 
-    @cached_property
+    @once
     def max(self) -> Optimum:
         """Greatest probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        if self.given is not None:
+            return self.given[1]
         arena = self.arena
         sure, nearer = prob1e(arena.graph, self.target, enabled=self.enabled)
         terminal = sure | ~self.possible | self.untouched
@@ -139,9 +145,11 @@ class Reach:
         choice = np.where(sure, nearer, found.choice)
         return Optimum(values, self._where_untouched(choice, "max"))
 
-    @cached_property
+    @once
     def min(self) -> Optimum:
         """Least probability of reaching the target, and a strategy for it. 0 and 1 are decided by the graph."""
+        if self.given is not None:
+            return self.given[0]
         arena = self.arena
         zero, staying = self.avoidable
         one = ~can_reach(arena.graph, zero, blocked=self.target, enabled=self.enabled)  # prob1a
@@ -161,7 +169,7 @@ class Reach:
             return choice
         return np.where(self.untouched, getattr(self.known, optimum).choice, choice)
 
-    @cached_property
+    @once
     def conserving(self) -> Mask:
         """(C,) choices that keep the greatest probability of the target: ``vmax(x) = sum_y P(c, y) vmax(y)``.
 

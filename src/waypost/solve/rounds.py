@@ -140,14 +140,35 @@ def _any(rows, k):  # type: ignore[no-untyped-def]
 
 @kernel
 def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
-    """What every lane's strategy earns in a component: cut out its states one after the other, adding only.
+    """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
+    columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses
+    rows = lanes.rows
+    _lay(low, high, lanes.choice, course, pattern, lanes)
+    _eliminate(low, high, columns, lanes.choice, pattern, lanes)
+    _return(low, high, columns, pattern, lanes)
+    for j in range(low, high):
+        x = pattern.walk[j]
+        i = pattern.place[x]
+        for w in range(8):
+            lanes.gain[x, w] = rows[4 * i + 1, w]
+            lanes.loss[x, w] = rows[4 * i + 2, w]
+
+
+@kernel
+def factorise(low, high, choice, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Factors of other strategies than those of the lanes, for `substitute_lanes`, in the place of theirs."""
+    _lay(low, high, choice, course, pattern, lanes)
+    _eliminate(low, high, 1, choice, pattern, lanes)
+
+
+@kernel
+def _eliminate(low, high, columns, choice, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Cut out the states of a component; who is in a cycle that is never left stops there.
 
     The pattern has room for every choice, of which a strategy takes few: most entries are 0 in all lanes.
     """
     width = 8
-    columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses
     ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
-    _lay(low, high, course, pattern, lanes)
     total = np.empty(width)
     for i in range(low, high):
         first = pattern.after[i]
@@ -161,8 +182,8 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
                 for w in range(width):
                     total[w] += ahead[k, w]
         for w in range(width):
-            if not total[w] > 0.0:  # a cycle that is never left: it may as well stop
-                lanes.choice[pattern.order[i], w] = STOP
+            if not total[w] > 0.0:
+                choice[pattern.order[i], w] = STOP
                 rows[4 * i, w] = 1.0
                 total[w] = 1.0
         for w in range(width):
@@ -177,13 +198,6 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
                 for w in range(width):
                     ahead[k, w] *= total[w]
         _cut_out(i, columns, pattern, lanes)
-    _return(low, high, columns, pattern, lanes)
-    for j in range(low, high):
-        x = pattern.walk[j]
-        i = pattern.place[x]
-        for w in range(width):
-            lanes.gain[x, w] = rows[4 * i + 1, w]
-            lanes.loss[x, w] = rows[4 * i + 2, w]
 
 
 @kernel
@@ -209,8 +223,8 @@ def _cut_out(i, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def
 
 
 @kernel
-def _lay(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
-    """Lay out the chain that every lane's strategy makes of a component, and what is earned where it is left."""
+def _lay(low, high, choice, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Lay out the chains that strategies make of a component, and what is earned where it is left."""
     width = 8
     gain, loss, ahead, back, rows = lanes.gain, lanes.loss, lanes.ahead, lanes.back, lanes.rows
     for k in range(pattern.after[low], pattern.after[high]):
@@ -224,7 +238,7 @@ def _lay(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-
         x = pattern.walk[j]  # neighbours lie together
         i = pattern.place[x]
         for w in range(width):
-            c = lanes.choice[x, w]
+            c = choice[x, w]
             rows[4 * i, w] = 1.0 if c < 0 else 0.0
             rows[4 * i + 1, w] = gain[x, w] if c == DECIDED else 0.0
             rows[4 * i + 2, w] = loss[x, w] if c == DECIDED else 0.0
@@ -248,7 +262,7 @@ def _lay(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-
 
 @kernel
 def substitute_lanes(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
-    """Solve for right-hand sides ``1:columns`` in place, with the factors that `evaluate` left."""
+    """Solve for right-hand sides ``1:columns`` in place, with the factors that `evaluate` or `factorise` left."""
     back, rows = lanes.back, lanes.rows
     for i in range(low, high):
         for column in range(1, columns):

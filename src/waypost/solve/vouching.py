@@ -15,19 +15,20 @@ from waypost.graph.components import stay_in_ends
 from waypost.solve.gth import blank
 from waypost.solve.policy import Payoff, Rewards
 from waypost.solve.remaining import HIGHEST, LOWEST
-from waypost.solve.rounds import DECIDED, STOP, substitute_lanes
-from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, nothing_known
+from waypost.solve.rounds import DECIDED, STOP, factorise, substitute_lanes
+from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, lay, nothing_known
 
 UNSURE, SURE, SWITCHED = range(3)
 
 _MUCH = 4.0  # times what their own strategies ask for is the strain that lanes begin with: then little is to be raised
-_PASSES = 8  # in which strains may rise before a lane is looked at by itself
+_FROM = 3
+_PASSES = 12  # in which strains may rise before a lane is looked at by itself
 
 
 @kernel
 def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
     """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED."""
-    weights, rows = lanes.weights, lanes.rows
+    weights = lanes.weights
     earned = Payoff(lanes.gain[:, w].copy(), lanes.loss[:, w].copy(), lanes.choice[:, w].copy())
     stops = lanes.may_stop[:, w].copy()
     if ((earned.choice == STOP) & ~stops).any():  # in a cycle that is never left: no strategy in scope
@@ -45,18 +46,15 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
     if course.wandering.any():
         _lead(course, earned.choice, known.leader)
     factors = blank(pattern, course.data)
-    for a in range(len(pattern.later)):
-        factors.onward[a] = lanes.ahead[a, w]
-        factors.passed[a] = lanes.back[pattern.mirror[a], w]
-    for i in range(len(pattern.order)):
-        factors.pivot[i] = 1.0 / rows[4 * i + 3, w] if rows[4 * i + 3, w] > 0.0 else 1.0
     for k in range(len(pattern.blocks) - 1):
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
         if high - low == 1:
             judge_single(pattern.order[low], rewards, earned, known)
-        else:
+        elif lay(low, high, pattern.order, pattern, pattern.place, rewards, earned.choice, factors):
             judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors)
+        else:
+            return UNSURE
     most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
     if _small(course.kind, most, found, least):
         return SURE
@@ -99,10 +97,64 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
-    """(8,) SURE or, where that takes a closer look, UNSURE; `errors` is room for what is known of them."""
+def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # type: ignore[no-untyped-def]
+    """(8,) SURE where no choice is so much better that it matters in as many `steps` as there are at most, or UNSURE.
+
+    Strains are ``known + most T(x)``, see `steps`: then no choice asks for more. `worth` is room.
+    """
+    width = 8
+    verdict = np.where(ended, SURE, UNSURE)
+    known = np.zeros(width)  # strain of what is decided
+    most = np.zeros(width)  # strain of one step
+    better, spread = np.empty(width), np.empty(width)
+    for x in range(len(steps)):
+        for w in range(width):
+            up = lanes.weights[0, w] * lanes.gain[x, w]
+            down = lanes.weights[1, w] * lanes.loss[x, w]
+            worth[x, w] = up - down
+            if lanes.choice[x, w] == DECIDED:
+                known[w] = max(known[w], 4.0 * (up + down))
+            elif lanes.may_stop[x, w]:
+                most[w] = max(most[w], -1.001 * worth[x, w] / EPS / steps[x])
+            elif lanes.choice[x, w] == STOP:
+                verdict[w] = UNSURE
+    longest = 0
+    for x in pattern.order:
+        for c in range(course.first_choice[x], course.first_choice[x + 1]):
+            if not course.enabled[c]:
+                continue
+            leaving = 0.0
+            better[:] = 0.0
+            spread[:] = 0.0
+            for e in range(course.indptr[c], course.indptr[c + 1]):
+                y = course.indices[e]
+                p = course.data[e]
+                leaving += p if y != x else 0.0
+                for w in range(width):
+                    more = worth[y, w] - worth[x, w]
+                    better[w] += p * more
+                    spread[w] += p * abs(more)
+            n = course.indptr[c + 1] - course.indptr[c] + 8
+            longest = max(longest, n)
+            for w in range(width):
+                asked = n * spread[w] + better[w] / EPS
+                if lanes.choice[x, w] != DECIDED and asked > most[w] * leaving:
+                    most[w] = asked / leaving
+    for w in range(width):
+        x = course.start
+        up = lanes.weights[0, w] * lanes.gain[x, w]
+        down = lanes.weights[1, w] * lanes.loss[x, w]
+        strain = known[w] + 1.001 * (most[w] + longest * EPS * known[w]) * steps[x]  # strains are rounded, too
+        if not _small(course.kind, up - down + EPS * strain, up - down, up + down):
+            verdict[w] = UNSURE
+    return verdict
+
+
+@kernel
+def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
+    """(8,) SURE or, where that takes a closer look or a lane has not ended, UNSURE; `errors` is room."""
     n, width = lanes.choice.shape
-    verdict = np.full(width, SURE)
+    verdict = np.where(ended, SURE, UNSURE)
     for x in range(n):
         for w in range(width):
             if lanes.choice[x, w] == STOP and not lanes.may_stop[x, w]:
@@ -124,6 +176,7 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
             fix[x, w] = 0.0
             strain[x, w] = 4.0 * (up + down) if lanes.choice[x, w] == DECIDED else 0.0
     raised = np.zeros(width, np.bool_)
+    asking = np.empty_like(lanes.choice)
     for b in range(len(pattern.blocks) - 1):
         low = pattern.blocks[b]
         high = pattern.blocks[b + 1]
@@ -131,13 +184,16 @@ def vouched_together(course, pattern, lanes, errors) -> Any:  # type: ignore[no-
             _refine_single(pattern.order[low], course, lanes, errors)
         else:
             _refine(low, high, course, pattern, lanes, errors)
-            _strain(low, high, course, pattern, lanes, errors)
-            _strain(low, high, course, pattern, lanes, errors)  # with what rounding hides of strains
+            asking[:] = lanes.choice
+            _strain(low, high, asking, course, pattern, lanes, errors)
         for k in range(_PASSES if high - low > 1 else 1):
             raised[:] = False
-            _raise(low, high, k % 2 == 1, course, pattern, lanes, errors, raised)
+            _raise(low, high, k % 2 == 1, asking, course, pattern, lanes, errors, raised)
             if not (raised & (verdict == SURE)).any():
                 break
+            if k % 2 == 1 and k >= _FROM:
+                factorise(low, high, asking, course, pattern, lanes)
+                _strain(low, high, asking, course, pattern, lanes, errors)
         if high - low > 1:
             verdict[raised] = UNSURE
     for w in range(width):
@@ -188,45 +244,55 @@ def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[
 
 
 @kernel
-def _strain(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
-    """Find the strain that each lane's own strategy asks for in a component, and more."""
-    worth, fix, strain = errors[0], errors[1], errors[2]
-    rows = lanes.rows
-    for j in range(low, high):
-        x = pattern.walk[j]
-        i = pattern.place[x]
-        for w in range(8):
-            c = lanes.choice[x, w]
-            better = 0.0
-            spread = 0.0
-            onward = 0.0
-            beyond = strain[x, w] if c == DECIDED else 0.0
-            n = 0
-            if c >= 0:
-                n = course.indptr[c + 1] - course.indptr[c] + 8
-                for e in range(course.indptr[c], course.indptr[c + 1]):
-                    y = course.indices[e]
-                    p = course.data[e]
-                    if not low <= pattern.place[y] < high:
-                        beyond += p * strain[y, w]
-                    if y != x:
-                        more = worth[y, w] - worth[x, w]
-                        change = fix[y, w] - fix[x, w]
-                        better += p * (more + change)
-                        spread += p * (abs(more) + abs(change))
-                        onward += p * strain[y, w]
-            rows[4 * i + 1, w] = beyond + _MUCH * (n * (spread + EPS * onward) + abs(better) / EPS)
-    substitute_lanes(low, high, 2, pattern, lanes)
-    for j in range(low, high):
-        x = pattern.walk[j]
-        i = pattern.place[x]
-        for w in range(8):
-            strain[x, w] = max(strain[x, w], rows[4 * i + 1, w])
+def _strain(low, high, asking, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
+    """Raise strains to what the strategies that are asking ask for in a component, given their factors, and more."""
+    strain, rows = errors[2], lanes.rows
+    for _ in range(2):  # the second time with what rounding hides of strains
+        for j in range(low, high):
+            x = pattern.walk[j]
+            for w in range(8):
+                rows[4 * pattern.place[x] + 1, w] = _own(low, high, x, w, asking, course, pattern, lanes, errors)
+        substitute_lanes(low, high, 2, pattern, lanes)
+        for j in range(low, high):
+            x = pattern.walk[j]
+            i = pattern.place[x]
+            for w in range(8):
+                strain[x, w] = max(strain[x, w], rows[4 * i + 1, w])
 
 
 @leaf
-def _raise(low, high, backwards, course, pattern, lanes, errors, raised) -> None:  # type: ignore[no-untyped-def]
-    """Raise the strain wherever a choice asks for more, and tell in which lanes."""
+def _own(low, high, x, w, asking, course, pattern, lanes, errors):  # type: ignore[no-untyped-def]
+    """What one step of a strategy adds to the strain of a state in one lane, and more; and what follows it."""
+    worth, fix, strain = errors[0], errors[1], errors[2]
+    c = asking[x, w]
+    if c == DECIDED:
+        return strain[x, w]
+    if c == STOP:
+        return _MUCH * max(-1.001 * (worth[x, w] + fix[x, w]) / EPS, 0.0) if lanes.choice[x, w] >= 0 else 0.0
+    better = 0.0
+    spread = 0.0
+    onward = 0.0
+    beyond = 0.0
+    for e in range(course.indptr[c], course.indptr[c + 1]):
+        y = course.indices[e]
+        p = course.data[e]
+        if not low <= pattern.place[y] < high:
+            beyond += p * strain[y, w]
+        if y != x:
+            more = worth[y, w] - worth[x, w]
+            change = fix[y, w] - fix[x, w]
+            better += p * (more + change)
+            spread += p * (abs(more) + abs(change))
+            onward += p * strain[y, w]
+    if c == lanes.choice[x, w]:
+        better = abs(better)
+    n = course.indptr[c + 1] - course.indptr[c] + 8
+    return beyond + _MUCH * n * (spread + EPS * onward) + (_MUCH if better > 0.0 else 1.0) * better / EPS
+
+
+@leaf
+def _raise(low, high, backwards, asking, course, pattern, lanes, errors, raised) -> None:  # type: ignore[no-untyped-def]
+    """Raise the strain wherever a choice asks for more, and tell which one, and in which lanes."""
     worth, fix, strain, choice = errors[0], errors[1], errors[2], lanes.choice
     for j in range(low, high):
         x = pattern.walk[low + high - 1 - j if backwards else j]
@@ -234,6 +300,7 @@ def _raise(low, high, backwards, course, pattern, lanes, errors, raised) -> None
             asked = -1.001 * (worth[x, w] + fix[x, w]) / EPS
             if lanes.may_stop[x, w] and choice[x, w] != DECIDED and asked > strain[x, w]:
                 strain[x, w] = asked
+                asking[x, w] = STOP
                 raised[w] = True
         for c in range(course.first_choice[x], course.first_choice[x + 1]):
             leaving = 0.0
@@ -261,4 +328,5 @@ def _raise(low, high, backwards, course, pattern, lanes, errors, raised) -> None
                 asked = onward * (1.0 + n * EPS) + n * spread + (better + rest) / EPS
                 if asked > strain[x, w] * leaving:
                     strain[x, w] = (asked + n * spread) / leaving
+                    asking[x, w] = c
                     raised[w] = True
