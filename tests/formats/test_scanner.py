@@ -113,7 +113,7 @@ def test_names_of_actions_are_told_apart_by_number_as_by_text(states):
     given_names = [name for state in states for name in state]
     words = list(dict.fromkeys(given_names))
     codes = np.array([words.index(name) for name in given_names])
-    assert list(distinct_codes(first, codes, words).names()) == distinct_actions(first, given_names)
+    assert list(distinct_codes(first, codes, words)) == distinct_actions(first, given_names)
 
 
 def test_lines_may_end_as_windows_ends_them(quick):
