@@ -89,6 +89,23 @@ class Texts(LazyNames):
     def __init__(self, content: bytes, first: NDArray[np.int64]) -> None:
         self.content, self.first = content, first
 
+    @classmethod
+    def cut(cls, content: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]) -> Texts:
+        """Cut texts out of the bytes of a file.
+
+        >>> list(Texts.cut(np.frombuffer(b"x [won] [lost]", np.uint8), np.array([3, 9]), np.array([6, 13])))
+        ['won', 'lost']
+        """
+        first = np.concatenate([[0], np.cumsum(end - begin)])
+        places = np.arange(first[-1]) + np.repeat(begin - first[:-1], end - begin)
+        return cls(content[places].tobytes(), first)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Texts]) -> Texts:
+        """Texts of several, one after another."""
+        length = np.concatenate([np.diff(part.first) for part in parts])
+        return cls(b"".join(part.content for part in parts), np.concatenate([[0], np.cumsum(length)]))
+
     def __len__(self) -> int:
         return len(self.first) - 1
 
@@ -127,15 +144,52 @@ class Texts(LazyNames):
     @cached_property
     def distinct(self) -> bool:
         """Whether no two texts are equal."""
+        mixed = self._mixed()
+        if mixed is not None and all_distinct(mixed):
+            return True
+        return len(set(self)) == len(self)  # different texts may mix to equal numbers
+
+    def coded(self) -> tuple[NDArray[np.int64], list[str]]:
+        """Number of each text in a table of the different ones, in the order in which they first come, and the table.
+
+        >>> Texts(b"gostaygo", np.array([0, 2, 6, 8])).coded()
+        (array([0, 1, 0]), ['go', 'stay'])
+        """
+        mixed = self._mixed()
+        if mixed is not None and len(mixed):
+            ordered = np.sort(mixed)
+            different = ordered[np.append(True, ordered[1:] != ordered[:-1])]
+            code = np.searchsorted(different, mixed)
+            first = np.empty(len(different), np.int64)
+            first[code[::-1]] = np.arange(len(code))[::-1]  # of several, the last one written stays
+            if self._alike(first[code]):
+                order = np.argsort(first)
+                rank = np.empty_like(order)
+                rank[order] = np.arange(len(order))
+                return rank[code], self.made(first[order])
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(text, len(number)) for text in self], np.int64), list(number)
+
+    def _mixed(self) -> NDArray[np.uint64] | None:
+        """(n,) one number for each text, equal for equal ones; None where they are too long for that."""
+        mixed = np.diff(self.first).astype(np.uint64)
+        if mixed.max(initial=0) > LONG:
+            return None
+        for column in self._columns():
+            mixed = mix(mixed, column)
+        return mixed
+
+    def _alike(self, places: NDArray[np.int64]) -> bool:
+        """Whether every text is equal to the one in another place."""
         length = np.diff(self.first)
-        longest = int(length.max(initial=0))
-        if longest > LONG:
-            return len(set(self)) == len(self)
-        words, mixed = windows(self.content), length.astype(np.uint64)
-        for at in range(0, longest, _WORD):
+        return bool((length == length[places]).all() and all((c == c[places]).all() for c in self._columns()))
+
+    def _columns(self) -> Iterator[NDArray[np.uint64]]:
+        """Eight bytes of every text after another; behind its end come zeros."""
+        words, length = windows(self.content), np.diff(self.first)
+        for at in range(0, int(length.max(initial=0)), _WORD):
             left = np.minimum(np.maximum(length - at, 0), _WORD)
-            mixed = mix(mixed, words[self.first[:-1] + np.minimum(at, length)] & _MASKS[left])
-        return all_distinct(mixed) or len(set(self)) == len(self)  # different texts may mix to equal numbers
+            yield words[self.first[:-1] + np.minimum(at, length)] & _MASKS[left]
 
 
 class CodedActions(LazyNames):
