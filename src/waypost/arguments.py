@@ -89,11 +89,13 @@ def fits(value: Any, kind: Any, *, deep: bool = True) -> bool:
     >>> fits(3, int | None), fits(True, int), fits(["a", 1], list[str]), fits({"a": 1}, Mapping[str, int])
     (True, False, False, True)
     """
-    origin, inner = get_origin(kind), get_args(kind)
+    if type(value) is kind or kind is Any:
+        return True
+    origin, inner = _taken_apart(kind)
     if origin is Annotated:
         return fits(value, inner[0]) and all(value >= limit.least for limit in inner[1:])
     if origin in (Union, types.UnionType):
-        return any(fits(value, one, deep=deep) for one in inner)
+        return type(value) in inner or any(fits(value, one, deep=deep) for one in inner)
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in inner)
     if origin is tuple and inner and inner[-1] is not ...:
@@ -101,6 +103,12 @@ def fits(value: Any, kind: Any, *, deep: bool = True) -> bool:
     if origin is not None:
         return _is_a(value, origin) and (not deep or _items_fit(value, origin, inner))
     return _is_a(value, kind)
+
+
+@cache
+def _taken_apart(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Give what ``list[str]`` is a list of: its origin, and what stands in its brackets."""
+    return get_origin(kind), get_args(kind)
 
 
 def _is_a(value: Any, kind: Any) -> bool:
@@ -125,7 +133,8 @@ def _items_fit(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
         return not isinstance(value, bytes)
     if issubclass(origin, Mapping) and isinstance(value, Mapping):
         return all(fits(k, inner[0]) and fits(v, inner[1], deep=False) for k, v in islice(value.items(), LOOKED_AT))
-    return all(fits(item, inner[0], deep=False) for item in islice(value, LOOKED_AT))
+    looked_at = list(islice(value, LOOKED_AT))
+    return set(map(type, looked_at)) <= {inner[0]} or all(fits(item, inner[0], deep=False) for item in looked_at)
 
 
 def told(kind: Any) -> str:

@@ -1,9 +1,11 @@
-"""Lines such as ``3 : 0.25`` by the million, in machine code; every number is the float nearest to what is written.
+"""Decimal numbers by whole arrays, eight digits at a time; every one is the float nearest to what is written.
 
-A decimal number is ``w 10^q``, `w` a whole number of at most 19 digits. Lemire (Number parsing at a gigabyte per
-second, Software: Practice and Experience 51, 2021) multiplies `w` by the first 128 bits of ``5^q``, which `FIVES` has,
-and rounds: nearly always that many bits settle the last one of the float. What they do not settle, subnormal numbers
-and those of more digits are left to a reader that takes its time.
+Eight bytes from some place on are one number of 64 bits (`model.names.windows`), and so are eight digits: three
+multiplications add them up (Lemire, Number parsing at a gigabyte per second, Software: Practice and Experience 51,
+2021). ``0.0125`` is ``w / 10^n`` with whole numbers `w` = 125 and `n` = 4. Where `w` is a float, so is ``10^n``, and
+their quotient is rounded once (Clinger 1990). Otherwise `w` times the first 64 bits of ``5^-n`` nearly always tells the
+last bit of the result. What it does not tell, exponents, and numbers of more digits are left to a reader that takes
+its time.
 """
 
 from __future__ import annotations
@@ -11,121 +13,112 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from waypost.graph.compiled import kernel
+Words = NDArray[np.uint64]
+Places = NDArray[np.int64]
 
-LEAST, GREATEST = -342, 308  # powers of ten: below and above, any `w` is zero or infinite
-BLANK, DOT, ZERO, NINE, SMALL_E, BIG_E, MINUS, PLUS = 32, 46, 48, 57, 101, 69, 45, 43
-DIGITS = 19  # of a whole number that fits into 64 bits
+MOST = 24  # digits behind the point
+DOT = ord(".")
 
-
-def _fives() -> Any:
-    """(powers, 2) the first 128 bits of ``5^q``, high and low, rounded up where `q` is negative and down elsewhere."""
-    bits = []
-    for q in range(LEAST, GREATEST + 1):
-        power = 5 ** abs(q)
-        if q < 0:
-            shift = power.bit_length() + 127
-            power = (1 << shift) // power + 1
-        power = power << 128 >> power.bit_length()
-        bits.append((power >> 64, power & (2**64 - 1)))
-    return np.array(bits, np.uint64)
+_ZEROS, _NO_DIGIT, _SIGNS = (np.uint64(0x0101010101010101 * byte) for byte in (ord("0"), 0x7F - 9, 0x80))
+_TENS = np.array([10**n for n in range(20)], np.uint64)
+_FLOAT_TENS = 10.0 ** np.arange(23)  # each of them exactly a float
+_WHOLE, _LIMIT = 18, 19  # digits behind the point with any digit before it, and with zero before it, that 64 bits hold
+_BEGIN = np.array([10 ** min(8, 8 + _LIMIT - n) for n in range(MOST + 1)], np.uint64)  # the first eight are less
+_HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
 
-FIVES = _fives()
+def _fives() -> tuple[Words, NDArray[np.int64]]:
+    """(n,) the first 64 bits of ``5^-n`` as a whole number, and the power of two by which it is too large."""
+    shift = [63 + (5**n).bit_length() if n else 63 for n in range(MOST + 1)]
+    return np.array([(1 << s) // 5**n for n, s in enumerate(shift)], np.uint64), np.array(shift)
 
 
-@kernel
-def _product(one: Any, other: Any) -> Any:
-    """High and low 64 bits of a product of two numbers of 64."""
-    half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
-    a, b, c, d = one >> half, one & low, other >> half, other & low
-    middle = (b * d >> half) + (a * d & low) + b * c
-    return a * c + (a * d >> half) + (middle >> half), one * other
+_FIVES, _SHIFTS = _fives()
 
 
-@kernel
-def _nearest(number: Any, q: Any) -> Any:
-    """Bits of the float nearest to ``number 10^q``, and whether they are settled."""
-    one, none = np.uint64(1), np.uint64(0)
-    if number == none:
-        return none, True
-    if q < LEAST or q > GREATEST:
-        return none, False
-    shifted, zeros = number, 0
-    while shifted >> np.uint64(63) == none:
-        shifted, zeros = shifted << one, zeros + 1
-    high, low = _product(shifted, FIVES[q - LEAST, 0])
-    if high & np.uint64(0x1FF) == np.uint64(0x1FF):
-        more, _ = _product(shifted, FIVES[q - LEAST, 1])
-        low = low + more
-        if low < more:
-            high = high + one
-    if low == np.uint64(0xFFFFFFFFFFFFFFFF):
-        return none, False
-    upper = np.int64(high >> np.uint64(63))
-    down = np.uint64(upper + 9)
-    mantissa = high >> down
-    exponent = ((217706 * q) >> 16) + 63 + upper - zeros + 1023
-    if exponent <= 0:  # subnormal
-        return none, False
-    if low <= one and -4 <= q <= 23 and mantissa & np.uint64(3) == one and mantissa << down == high:
-        mantissa = mantissa - one  # half way: to the even one
-    mantissa = (mantissa + (mantissa & one)) >> one
-    if mantissa >> np.uint64(53) != none:
-        mantissa, exponent = mantissa >> one, exponent + 1
-    if exponent >= 2047:
-        return none, False
-    return (np.uint64(exponent) << np.uint64(52)) | (mantissa & np.uint64(2**52 - 1)), True
+def leading_digits(words: Words) -> Places:
+    """How many of the eight bytes of each word are digits, before the first that is none.
 
-
-@kernel
-def _digits(text: Any, at: Any, end: Any) -> Any:
-    """Read digits, perhaps with a point: number, how many, how many behind the point, whether there is one, the end."""
-    number, digits, behind, seen = np.uint64(0), 0, 0, False
-    while at < end and (ZERO <= text[at] <= NINE or (text[at] == DOT and not seen)):
-        if text[at] == DOT:
-            seen = True
-        else:
-            number = number * np.uint64(10) + np.uint64(text[at] - ZERO)
-            digits += 1 if digits > 0 or number > np.uint64(0) else 0
-            behind += 1 if seen else 0
-        at += 1
-    return number, digits, behind, seen, at
-
-
-@kernel
-def decimal(text: Any, at: Any, end: Any) -> Any:
-    """Bits of a decimal number, and whether that is what stands there and they are settled."""
-    if at == end or not ZERO <= text[at] <= NINE:
-        return np.uint64(0), False
-    number, digits, behind, _, at = _digits(text, at, end)
-    power = -behind
-    if at < end and (text[at] == SMALL_E or text[at] == BIG_E):
-        at += 1
-        sign = 1
-        if at < end and (text[at] == MINUS or text[at] == PLUS):
-            sign = -1 if text[at] == MINUS else 1
-            at += 1
-        more, long, _, broken, last = _digits(text, at, end)
-        if last == at or long > 3 or broken:
-            return np.uint64(0), False
-        at, power = last, power + sign * np.int64(more)
-    if at != end or digits > DIGITS:
-        return np.uint64(0), False
-    return _nearest(number, power)
-
-
-@kernel
-def read_entries(text: Any, colon: Any, until: Any, goals: Any, bits: Any, slow: Any) -> None:
-    """Read successor and probability of every line, which ends before `until`; the latter as the bits of a float.
-
-    Where one of them is not settled here, the line is marked `slow`.
+    >>> leading_digits(np.frombuffer(b"42 : 0.512345678", "<u8"))
+    array([2, 1])
     """
-    begin = 0
-    for k in range(len(until)):
-        goal, digits, _, broken, at = _digits(text, begin + 2, colon[k] - 1)
-        goals[k] = np.int64(goal)
-        bits[k], settled = decimal(text, colon[k] + 2, until[k] - 1)
-        slow[k] = not settled or broken or at != colon[k] - 1 or digits > 15
-        begin = until[k]
+    strange = _strange(words ^ _ZEROS)
+    lowest = (strange & (~strange + np.uint64(1))).astype(np.float64).view(np.int64)  # a power of two
+    return np.where(strange == 0, 8, ((lowest >> 52) - 1023) >> 3)
+
+
+def digits(words: Words, length: Places) -> tuple[Words, NDArray[np.bool_]]:
+    """Value of the first bytes of each word, and whether they are all digits; no bytes are zero.
+
+    >>> digits(np.frombuffer(b"42 : 0.5", "<u8"), np.array([2]))
+    (array([42], dtype=uint64), array([ True]))
+    """
+    values = (words ^ _ZEROS) << (64 - 8 * length).astype(np.uint64)  # zeros come before them; all bits: nothing is left
+    fine = _strange(values) == 0
+    values = values * np.uint64(2561) >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
+    values = values * np.uint64(6553601) >> np.uint64(16) & np.uint64(0x0000FFFF0000FFFF)
+    return values * np.uint64(42949672960001) >> np.uint64(32), fine
+
+
+def _strange(values: Words) -> Words:
+    """Highest bit of every byte that is more than nine; of the lowest such byte surely, a carry may set higher ones."""
+    return ((values + _NO_DIGIT) | values) & _SIGNS
+
+
+def decimals(words: Words, begin: Places, end: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Numbers from `begin` to `end`, each with a digit first, and which of them are settled.
+
+    >>> from waypost.model.names import windows
+    >>> decimals(windows(b"0.0125 1e-3 1"), np.array([0, 7, 12]), np.array([6, 11, 13]))
+    (array([0.0125, 1.    , 1.    ]), array([ True, False,  True]))
+    """
+    first = words[begin]
+    whole = first & np.uint64(0xFF) ^ np.uint64(ord("0"))
+    alone = end - begin == 1
+    behind = np.where(alone, 0, end - begin - 2)
+    settled = (behind >= 0) & (behind <= MOST) & (alone | (first >> np.uint64(8) & np.uint64(0xFF) == DOT))
+    behind = np.where(settled, behind, 0)
+    number, parts = np.zeros(len(begin), np.uint64), []
+    for at in range(0, MOST, 8):
+        length = np.minimum(np.maximum(behind - at, 0), 8)
+        part, fine = digits(words[np.minimum(begin + 2 + at, end)], length)
+        number = number * _TENS[length] + part
+        settled &= fine
+        parts.append(part)
+    settled &= (whole == 0) | (behind <= _WHOLE)
+    settled &= (behind <= _LIMIT) | (parts[0] < _BEGIN[behind])
+    number += whole * _TENS[np.minimum(behind, _LIMIT)]
+    short = (number <= np.uint64(2**53)) & (behind < len(_FLOAT_TENS))
+    found = number.astype(np.float64) / _FLOAT_TENS[np.minimum(behind, len(_FLOAT_TENS) - 1)]
+    long = np.flatnonzero(settled & ~short)
+    found[long], settled[long] = _nearest(number[long], behind[long])
+    return found, settled
+
+
+def _nearest(number: Words, behind: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Float nearest to ``number / 10^behind``, for numbers from 2^53 on, and whether its last bit is settled.
+
+    `_FIVES` is less than one too small, so the high 64 bits of the product are at most one too small: where those
+    behind the rounded ones are neither all zeros nor all ones, the exact product rounds to the same float.
+    """
+    top = ((number >> np.uint64(11)).astype(np.float64).view(np.int64) >> 52) - 1023  # of 53 bits, which are a float
+    large = top >= 42
+    zeros = np.where(large, 52 - top, 0)
+    high = _high(number << zeros.astype(np.uint64), _FIVES[behind])
+    upper = high >> np.uint64(63)
+    cut = upper + np.uint64(9)
+    kept, rest = high >> cut, high & ((np.uint64(1) << cut) - np.uint64(1))
+    settled = large & (rest > 0) & (rest < (np.uint64(1) << cut) - np.uint64(1))
+    rounded = (kept + (kept & np.uint64(1)) >> np.uint64(1)).astype(np.float64)
+    power = 74 + upper.astype(np.int64) - zeros - _SHIFTS[behind] - behind
+    return np.ldexp(rounded, power.astype(np.int32)), settled
+
+
+def _high(one: Words, other: Words) -> Any:
+    """High 64 bits of a product of two numbers of 64."""
+    a, b, c, d = one >> _HALF, one & _LOW, other >> _HALF, other & _LOW
+    outer = a * d
+    middle = (b * d >> _HALF) + (outer & _LOW) + b * c
+    return a * c + (outer >> _HALF) + (middle >> _HALF)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -40,13 +40,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import FormatError, ModelError
-from waypost.formats.drn_scanner import Places, scan
+from waypost.formats.decimals import Places
+from waypost.formats.drn_scanner import scan
 from waypost.formats.kinds import check_kind, with_intervals
 from waypost.formats.lexical import distinct_actions, distinct_codes, fraction, least_of, numbers_in, read_text, whole
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.writing import write_text
 from waypost.model import MDP, Labels
+from waypost.model.names import Texts
 
 LARGE = 20_000  # characters from which whole arrays are quicker than one line after another
 _MODEL = re.compile(r"^@model[ \t\r]*$", re.MULTILINE)
@@ -96,62 +98,53 @@ def _quickly(text: str, initial: str | None) -> MDP | None:
     head = text[: begins.end()]
     n_states, n_choices, counts = _header(iter(head.splitlines()))
     content = text.encode()
-    found = None if counts else scan(np.frombuffer(content, np.uint8), len(head.encode()) + 1)
-    if found is None or not len(found.names) or not len(found.actions):
+    found = None if counts else scan(content, len(head.encode()) + 1)
+    if found is None or not len(found.tails) or not len(found.actions):
         return None
-    _check_sizes(n_states, n_choices, len(found.names), len(found.actions))
-    cut = _cutting(text, content)
-    initials, holding = _holding(cut, found.tails)
+    n = len(found.tails)
+    _check_sizes(n_states, n_choices, n, len(found.actions))
+    initials, holding = _holding(content, found.tails)
     if not initials and initial is None:
         return None
-    first_choice = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=len(found.names)))])
-    words = cut(found.actions)
-    number = {word: k for k, word in enumerate(dict.fromkeys(words))}
-    codes = np.fromiter(map(number.__getitem__, words), np.int64)
+    first_choice = np.concatenate([[0], np.cumsum(np.bincount(found.owner, minlength=n))])
+    codes, words = found.actions.coded()
     mdp = MDP.from_triplets(
         None,
         found.successor,
         found.probability,
         first_choice=first_choice,
         pointer=found.first_entry,
-        states=_names(cut, found.names),
-        actions=distinct_codes(first_choice, codes, [_action(word.strip()) for word in number]),
+        states=_names(found.names, found.named, n),
+        actions=distinct_codes(first_choice, codes, [_action(word.strip()) for word in words]),
         initial=initials[0] if initials else 0,
-        labels=Labels.of(len(found.names), holding),
+        labels=Labels.of(n, holding),
     )
     return begun(mdp, initials, initial=initial)
 
 
-def _cutting(text: str, content: bytes) -> Callable[[Places], list[str]]:
-    """Give what cuts texts out of a file by their places in its bytes."""
-    if len(text) == len(content):  # then characters lie where bytes do
-        return lambda places: [text[a:b] for a, b in zip(*places.T.tolist(), strict=True)]
-    return lambda places: [content[a:b].decode() for a, b in zip(*places.T.tolist(), strict=True)]
-
-
-def _holding(cut: Callable[[Places], list[str]], tails: Places) -> tuple[list[int], dict[str, list[int]]]:
+def _holding(content: bytes, tails: Places) -> tuple[list[int], dict[str, list[int]]]:
     """Initial states, and those in which each label holds, from what stands behind their numbers."""
     some = np.flatnonzero(tails[:, 0] < tails[:, 1])
-    by_tail: dict[str, list[int]] = {}
-    for state, tail in zip(some.tolist(), cut(tails[some]), strict=True):
-        by_tail.setdefault(tail, []).append(state)
+    by_tail: dict[bytes, list[int]] = {}
+    for state, (low, high) in zip(some.tolist(), tails[some].tolist(), strict=True):
+        by_tail.setdefault(content[low:high], []).append(state)
     initials: list[int] = []
     holding: dict[str, list[int]] = {}
     for tail, states in by_tail.items():
-        for label, plain in _words(tail):
+        for label, plain in _words(tail.decode()):
             members = initials if plain and label == "init" else holding.setdefault(label, [])
             members.extend(states)
     return sorted(initials), holding
 
 
-def _names(cut: Callable[[Places], list[str]], places: Places) -> list[str]:
+def _names(texts: Texts, named: Places, n_states: int) -> Sequence[str]:
     """Names of the states: the comments behind them, else their numbers."""
-    found = cut(places)
-    together = "".join(found)
-    if '"' in together or "\t" in together:
-        found = list(map(_told, found))
-    for state in np.flatnonzero(places[:, 0] < 0).tolist():
-        found[state] = str(state)
+    plain = b'"' not in texts.content and b"\t" not in texts.content
+    if plain and len(named) == n_states and (named == np.arange(n_states)).all() and texts.distinct:
+        return texts
+    found = list(map(str, range(n_states)))
+    for state, text in zip(named.tolist(), texts, strict=True):
+        found[state] = _told(text)
     return _unique(found)
 
 

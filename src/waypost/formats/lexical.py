@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from waypost.errors import FormatError
 from waypost.formats.reading import read_bytes
 from waypost.model import MDP
-from waypost.model.checking import CodedActions, twin_choices
+from waypost.model.checking import twin_choices
+from waypost.model.names import CodedActions
 
 _NUMBER = re.compile(r"\d{0,2000}(?:\.\d{0,2000})?(?:[eE][+-]?\d{1,3})?\Z")
 _FRACTION = re.compile(r"(\d{1,2000})(?:\.0)?/(\d{1,2000})(?:\.0)?\Z")
@@ -153,7 +154,7 @@ def distinct_codes(first: NDArray[np.int64], codes: NDArray[Any], words: Sequenc
     """Give every choice a name of its own within its state, as `distinct_actions` does, by numbers in a table.
 
     >>> found = distinct_codes(np.array([0, 2, 5]), np.array([0, 0, 1, 1, 0]), ["", "go"])
-    >>> found.names()
+    >>> tuple(found)
     ('0', '1', 'go', 'go (2)', '2')
     """
     table, codes = list(dict.fromkeys(words)), np.asarray(codes, np.int64)

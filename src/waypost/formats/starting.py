@@ -26,7 +26,7 @@ def begun(mdp: MDP, initials: Sequence[int], *, initial: str | None = None, name
     if initial is not None:
         return beginning_in(mdp, initial)
     if len(initials) == 1:
-        return replace(mdp, initial=int(initials[0]))
+        return mdp if mdp.initial == initials[0] else replace(mdp, initial=int(initials[0]))
     if not len(initials):
         raise FormatError(f"{name} has no initial state; choose one with --initial (initial=)")
     warnings.warn(

@@ -22,7 +22,7 @@ from waypost.errors import FormatError, WaypostError, require
 from waypost.formats import storm_worker
 from waypost.formats.brackets import bracketed
 from waypost.formats.lexical import fraction
-from waypost.formats.tar import tar_members
+from waypost.formats.tar import Laid, tar_members
 from waypost.formats.umb import Archive
 from waypost.graph.compiled import while_waiting
 from waypost.model import FINAL, MDP, Target
@@ -126,7 +126,7 @@ def _built(file: Path, answer: Mapping[str, Any], initial: str | None, name: str
     """Read what Storm built: locations by their names, and behind the variables in the names of states."""
     with file.open("rb") as stream:
         content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)  # nobody else writes into the child's folder
-    archive = Archive(tar_members(content, name), name)
+    archive = Archive(tar_members(Laid(content), name), name)
     variables = archive.valuations()
     places = {}
     for counter, (automaton, names) in answer["locations"].items():

@@ -22,11 +22,8 @@ No array is larger than the bytes that are there, and an archive that swells wit
 from __future__ import annotations
 
 import json
-import lzma
-import zlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +33,22 @@ from numpy.typing import NDArray
 from waypost.errors import FormatError, ModelError
 from waypost.formats.kinds import game, note_jumps, partially_observable, with_intervals
 from waypost.formats.lexical import distinct_codes
-from waypost.formats.reading import read_bytes, too_large, unpacked_limit
+from waypost.formats.reading import read_bytes
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
-from waypost.formats.tar import tar_members
+from waypost.formats.tar import Laid, tar_members
 from waypost.formats.umb_valuations import unpack_valuations
 from waypost.formats.umb_writer import dumps
+from waypost.formats.unpacking import GZIP, XZ, Unpacking
 from waypost.formats.writing import write_bytes
 from waypost.model import MDP, StateNames, Variable
+from waypost.model.names import Texts
 from waypost.model.valuations import named_by
 
 __all__ = ["FORMAT", "Archive", "dumps", "is_umb", "loads", "read", "write"]
 
-GZIP, XZ, TAR = b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"ustar"
+TAR = b"ustar"
+FOLLOWING = -64  # bytes below it, with their sign, are inside a character of UTF-8
 SWELL = 20  # times its size that an archive may unpack to; its arrays and names take some memory more
 
 Files = Mapping[str, bytes | memoryview]
@@ -65,7 +65,12 @@ def is_umb(start: bytes) -> bool:
 
 def loads(content: bytes, *, initial: str | None = None, name: str = "the archive") -> MDP:
     """Read a model from the bytes of an UMB archive."""
-    return Archive(tar_members(_unpacked(content, name), name), name).model(initial=initial)
+    if not content.startswith((GZIP, XZ)):
+        return Archive(tar_members(Laid(content), name), name).model(initial=initial)
+    source = Unpacking(content, name, swell=SWELL)
+    files = tar_members(source, name)
+    source.finish()
+    return Archive(files, name).model(initial=initial)
 
 
 def read(path: Path | str, *, initial: str | None = None) -> MDP:
@@ -76,23 +81,6 @@ def read(path: Path | str, *, initial: str | None = None) -> MDP:
 def write(mdp: MDP, path: Path | str) -> None:
     """Write an MDP as an UMB archive, compressed with gzip; probabilities are rationals where the model has them."""
     write_bytes(path, dumps(mdp))
-
-
-def _unpacked(raw: bytes, name: str) -> bytes:
-    limit = unpacked_limit(len(raw), SWELL)
-    if not raw.startswith((GZIP, XZ)):
-        return raw
-    packed = zlib.decompressobj(wbits=31) if raw.startswith(GZIP) else lzma.LZMADecompressor(memlimit=256_000_000)
-    unlimited = 0 if raw.startswith(GZIP) else -1
-    try:
-        content = packed.decompress(raw, unlimited if limit is None else limit + 1)
-    except (zlib.error, lzma.LZMAError, EOFError) as error:
-        raise FormatError(f"{name} is damaged: {error}") from None
-    if limit is not None and len(content) > limit:
-        raise FormatError(too_large(name, limit))
-    if not packed.eof:
-        raise FormatError(f"{name} is cut off")
-    return content
 
 
 class Archive:
@@ -157,20 +145,25 @@ class Archive:
         words = self.array(file, "u1", (length + 63) // 64 * 8)
         return np.unpackbits(words, bitorder="little")[:length].astype(bool)
 
-    def strings(self, folder: str) -> list[str] | None:
-        """Read a table of texts."""
+    def texts(self, folder: str) -> Texts | None:
+        """Read texts, without writing them out."""
         if f"{folder}/string-mapping.bin" not in self.files:
             return None
-        text = bytes(self.files.get(f"{folder}/strings.bin", b""))
+        content = bytes(self.files.get(f"{folder}/strings.bin", b""))
         rows = len(self.files[f"{folder}/string-mapping.bin"]) // 8 - 1
-        ends = self.pointer(f"{folder}/string-mapping.bin", max(rows, 0), len(text)).tolist()
+        first = self.pointer(f"{folder}/string-mapping.bin", max(rows, 0), len(content))
         try:
-            if text.isascii():  # then characters lie where bytes do
-                whole = text.decode()
-                return [whole[a:b] for a, b in pairwise(ends)]
-            return [text[a:b].decode() for a, b in pairwise(ends)]
+            whole = content.isascii() or content.decode()
         except UnicodeDecodeError:
-            raise self.wrong(f"{folder}/strings.bin is not UTF-8 text") from None
+            whole = ""
+        if not whole or (np.frombuffer(content + b".", np.int8)[first] < FOLLOWING).any():
+            raise self.wrong(f"{folder}/strings.bin is not UTF-8 text")
+        return Texts(content, first)
+
+    def strings(self, folder: str) -> list[str] | None:
+        """Read a table of texts."""
+        texts = self.texts(folder)
+        return None if texts is None else list(texts)
 
     def picked(self, folder: str, dtype: str, length: int) -> tuple[NDArray[Any], list[str]]:
         """Read one text per entry, as numbers in a table of texts; without a table, there is one empty text."""
@@ -205,7 +198,7 @@ class Archive:
         target = self.array("branch-to-target.bin", "<u8", self.n_branches)
         branches = self.pointer("choice-to-branches.bin", self.n_choices, self.n_branches)
         first = self._first()
-        if (target >= max(self.n_states, 1)).any():
+        if len(target) and target.max() >= self.n_states:
             raise self.wrong("a branch leads to a state that does not exist")
         probability, exact = self._probabilities()
         initials = np.flatnonzero(self.bits("state-is-initial.bin", self.n_states)).tolist()
@@ -231,7 +224,7 @@ class Archive:
         return begun(mdp, initials, initial=initial, name=self.name)
 
     def _first(self) -> NDArray[np.int64]:
-        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices).copy()  # lets go of the file
+        return self.pointer("state-to-choices.bin", self.n_states, self.n_choices)
 
     def _words(self) -> dict[str, Any]:
         """Read which variables the names show, and the constants and formulas, where we wrote them."""
@@ -272,7 +265,7 @@ class Archive:
             return np.ones(self.n_branches), None
         name, size = self._map(kind, "branch-probability-type").get("type"), kind.get("size", 128)
         if name == "double":
-            return self.array("branch-to-probability.bin", "<f8", self.n_branches).copy(), None  # lets go of the file
+            return self.array("branch-to-probability.bin", "<f8", self.n_branches), None
         if str(name).endswith("-interval"):
             raise ModelError(with_intervals(self.name))
         if name != "rational" or not isinstance(size, int) or size <= 0 or size % 128:
@@ -306,7 +299,7 @@ class Archive:
 
     def _state_names(self, variables: dict[str, Variable], shown: list[str] | None) -> Sequence[str]:
         """Give the names in our own file, those made of the variables, or numbers."""
-        names = self.strings("waypost/state-names")
+        names = self.texts("waypost/state-names")
         if names is not None:
             if len(names) != self.n_states:
                 raise self.wrong(f"it has {len(names)} names for {self.n_states} states")

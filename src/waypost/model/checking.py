@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from waypost.arguments import shown
 from waypost.errors import ArgumentError, ModelError
+from waypost.model.names import CodedActions, Names, Texts
 from waypost.model.valuations import StateNames, Variables
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
@@ -35,43 +36,12 @@ class Entries:
     counts: NDArray[np.int64] | None
 
 
-class CodedActions(NamedTuple):
-    """Names of choices by their number in a table, as files have them: checked without making the texts.
-
-    >>> CodedActions(np.array([1, 0, 1]), ("go", "stay")).names()
-    ('stay', 'go', 'stay')
-    """
-
-    codes: NDArray[np.int64]  # (C,)
-    words: Sequence[str]  # distinct
-    told_apart: bool = False  # whether it is known that no state has two choices of one name
-
-    def names(self) -> tuple[str, ...]:
-        """Write out one name per choice."""
-        return tuple(np.array([*self.words, ""], object)[self.codes].tolist())
-
-    def twins(self, first: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Positions of the choices that have the name of an earlier one of their state."""
-        rising = self.codes[1:] > self.codes[:-1]
-        rising[first[(first > 0) & (first < len(self.codes))] - 1] = True  # where a state begins
-        falls = np.flatnonzero(~rising) + 1
-        if not len(falls):  # in every state the numbers rise: none comes twice
-            return falls
-        some = np.unique(np.searchsorted(first, falls, side="right") - 1)  # the states to look at
-        owned = first[some + 1] - first[some]
-        owner = np.repeat(some, owned)
-        choice = np.arange(len(owner)) + np.repeat(first[some] - (np.cumsum(owned) - owned), owned)
-        key = owner * len(self.words) + self.codes[choice]
-        order = np.argsort(key, kind="stable")
-        return np.asarray(choice[order[1:][key[order[1:]] == key[order[:-1]]]])
-
-
 class Choices(NamedTuple):
     """What is known of the choices once they are checked, by the names of the fields of an MDP."""
 
     transitions: csr_array
     first_choice: NDArray[np.int64]
-    actions: tuple[str, ...]
+    actions: Names
     exact: NDArray[np.object_] | None
     counts: NDArray[np.int64] | None
 
@@ -166,7 +136,7 @@ def check_sizes(first: NDArray[np.int64], n_states: int, n_choices: int, initial
 
 def check_states(states: Sequence[str]) -> None:
     """State names are unique."""
-    if not (states.distinct if isinstance(states, StateNames) else len(set(states)) == len(states)):
+    if not (states.distinct if isinstance(states, StateNames | Texts) else len(set(states)) == len(states)):
         twice = next(name for name, n in _tally(states).items() if n > 1)
         raise ModelError(f"two states are called {twice!r}; state names must be unique")
 
@@ -177,32 +147,36 @@ def coded(actions: Sequence[str]) -> CodedActions:
     return CodedActions(np.array(list(map(number.__getitem__, actions)), np.int64), tuple(number))
 
 
-def in_order(
+def as_given(
     first: NDArray[np.int64],
     pointer: NDArray[np.int64],
     successor: NDArray[Any],
-    probability: NDArray[Any],
+    probability: NDArray[np.float64],
     states: int,
-) -> bool:
-    """Whether rows come as a model keeps them, so that nothing is to be put right, nor to be complained of.
+) -> csr_array | None:
+    """Transitions that come as a model keeps them; None where something is to be put right, or complained of.
 
     Every state has a choice, every choice a distribution: rising successors, positive numbers, their sum 1 but for
     rounding.
 
-    >>> in_order(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([1.0]), 1)
-    True
+    >>> as_given(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([1.0]), 1).toarray()
+    array([[1.]])
     """
-    lengths = np.diff(pointer)
-    if not (
-        len(first) == states + 1 and (np.diff(first) > 0).all() and (lengths > 0).all() and (probability > 0).all()
-    ):
-        return False
-    if not (successor.min() >= 0 and successor.max() < states and pointer[0] == 0 and pointer[-1] == len(successor)):
-        return False
-    rising = successor[1:] > successor[:-1]
-    rising[pointer[1:-1] - 1] = True  # where a row ends
-    sums = np.add.reduceat(probability, pointer[:-1])
-    return bool(rising.all() and (np.abs(sums - 1) <= ROUNDING * lengths).all())
+    if not (len(first) == states + 1 and _rising(first) and _rising(pointer) and successor.dtype == np.int64):
+        return None
+    if not (pointer[0] == 0 and pointer[-1] == len(successor) == len(probability) and probability.min() > 0):
+        return None
+    rows = csr_array((probability, successor, pointer), shape=(len(pointer) - 1, states))
+    # in rows that rise, the first successor is the least, and the last one the greatest
+    if not (rows.has_canonical_format and successor[pointer[:-1]].min() >= 0 and successor[pointer[1:] - 1].max() < states):
+        return None
+    sums = rows @ np.ones(states)
+    return rows if bool((np.abs(sums - 1) <= ROUNDING * np.diff(pointer)).all()) else None
+
+
+def _rising(numbers: NDArray[np.int64]) -> bool:
+    """Whether there are numbers, each greater than the one before it."""
+    return len(numbers) > 1 and bool((numbers[1:] > numbers[:-1]).all())
 
 
 def check_actions(first: NDArray[np.int64], states: Sequence[str], table: CodedActions) -> None:
@@ -254,7 +228,7 @@ def check_numbers(first: NDArray[np.int64], states: Sequence[str], actions: Sequ
 
 def checked_choices(first: NDArray[np.int64], states: Sequence[str], table: CodedActions, entries: Entries) -> Choices:
     """Give every state a choice, and every choice its distribution, checked and normalised."""
-    names = list(table.names())
+    names = list(table)
     check_lengths(entries, len(names))
     first, names, entries = with_final_choices(first, names, entries)
     check_actions(first, states, table if len(names) == len(table.codes) else coded(names))

@@ -28,8 +28,8 @@ from waypost.errors import ArgumentError, ModelError, unknown_name
 from waypost.model.building import Probability, triplets_of
 from waypost.model.checking import (
     FINAL,
-    CodedActions,
     Entries,
+    as_given,
     check_actions,
     check_sizes,
     check_states,
@@ -38,13 +38,13 @@ from waypost.model.checking import (
     coded,
     column,
     frozen,
-    in_order,
     names_of,
     normalised_exactly,
 )
 from waypost.model.expressions import is_expression, states_where
 from waypost.model.labels import Labels, labelling
-from waypost.model.valuations import Names, StateNames, Variables, named_by, read_valuations
+from waypost.model.names import CodedActions, LazyNames, Names, some_of
+from waypost.model.valuations import Variables, named_by, read_valuations
 
 Target = str | Iterable[str]
 
@@ -82,8 +82,8 @@ class MDP:
 
     transitions: csr_array  # (C, S) row c: the successor distribution of choice c; positive entries, sorted
     first_choice: NDArray[np.int64]  # (S + 1,) state s owns the choices first_choice[s] : first_choice[s + 1]
-    states: Names  # (S,) the user's own names, in the user's order: a tuple, or made of `valuations` when read
-    actions: tuple[str, ...]  # (C,) unique within a state
+    states: Names  # (S,) the user's own names, in the user's order: a tuple, or what makes them when they are read
+    actions: Names  # (C,) unique within a state
     initial: int
     labels: Mapping[str, NDArray[np.bool_]]  # each (S,), read-only
     exact: NDArray[np.object_] | None = None  # (nnz,) transitions.data as Fractions, where the source was text
@@ -166,7 +166,7 @@ class MDP:
         """
         if type(name) is not str and not fits(name, str):
             return None
-        return self.states.find(name) if isinstance(self.states, StateNames) else self.index.get(name)
+        return self.states.find(name) if isinstance(self.states, LazyNames) else self.index.get(name)
 
     def state(self, name: str) -> int:
         """Position of the state called `name`, or an error with the nearest name."""
@@ -253,7 +253,7 @@ class MDP:
             self,
             transitions=csr_array(self.transitions[rows]),
             first_choice=frozen(np.concatenate([[0], np.cumsum(owned)])),
-            actions=tuple(self.actions[c] for c in rows),
+            actions=some_of(self.actions, rows),
             exact=None if self.exact is None else self.exact[entries],
             counts=None if self.counts is None else self.counts[entries],
         )
@@ -335,7 +335,7 @@ class MDP:
         first_choice: ArrayLike,
         pointer: ArrayLike | None = None,
         states: Sequence[str] | None = None,
-        actions: Sequence[str] | CodedActions,
+        actions: Sequence[str],
         initial: int,
         labels: Mapping[str, ArrayLike] | None = None,
         exact: Sequence[Fraction] | None = None,
@@ -353,7 +353,7 @@ class MDP:
         first = column("first_choice", first_choice, np.int64)
         if states is None:
             states = named_by(valuations or {}) or tuple(str(s) for s in range(len(first) - 1))
-        if not isinstance(states, StateNames):
+        if not isinstance(states, LazyNames):
             states = tuple(states)
         table = actions if isinstance(actions, CodedActions) else coded(list(actions))
         check_sizes(first, len(states), len(table.codes), initial)
@@ -367,11 +367,13 @@ class MDP:
         check_states(states)
         rows = None if pointer is None else column("pointer", pointer, np.int64)
         if rows is not None and exact is None and counts is None:
-            goal, chance = np.asarray(successor), column("probability", probability, float)
-            if in_order(first, rows, goal, chance, len(states)):
+            made = as_given(first, rows, np.asarray(successor), column("probability", probability, float), len(states))
+            if made is not None:
                 check_actions(first, states, table)
-                made = csr_array((frozen(chance), frozen(goal), frozen(rows)), shape=(len(rows) - 1, len(states)))
-                return cls(transitions=made, first_choice=frozen(first), actions=table.names(), **rest)
+                for part in (first, made.data, made.indices, made.indptr):
+                    frozen(part)
+                named = actions if isinstance(actions, LazyNames) else tuple(actions)
+                return cls(transitions=made, first_choice=first, actions=named, **rest)
         if rows is not None:
             choice = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
         entries = Entries(

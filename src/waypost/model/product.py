@@ -19,6 +19,7 @@ from waypost.model.arrays import Ints, Mask
 from waypost.model.automaton import Automaton
 from waypost.model.checking import FINAL, frozen
 from waypost.model.mdp import MDP
+from waypost.model.names import some_of
 from waypost.model.strategy import Strategy, one_hot
 
 TARGET = "(target)"  # the label of target states in a product
@@ -133,9 +134,9 @@ class Product:
                 shape=(len(choice), len(key)),
             ),
             first_choice=frozen(_pointer(owner, len(key))),
-            states=tuple(f"{base.states[s]} ({m})" for s, m in zip(state.tolist(), mode.tolist(), strict=True)),
+            states=tuple(f"{name} ({m})" for name, m in zip(some_of(base.states, state), mode.tolist(), strict=True)),
             actions=tuple(
-                FINAL if end else base.actions[c] for c, end in zip(choice.tolist(), ends[owner], strict=True)
+                FINAL if end else name for name, end in zip(some_of(base.actions, choice), ends[owner], strict=True)
             ),
             initial=int(np.searchsorted(key, base.initial * modes + reading.enter[automaton.start, base.initial])),
             labels={TARGET: frozen(ends)},

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from waypost.errors import ModelError
 from waypost.model.checking import FINAL, frozen
 from waypost.model.mdp import MDP
+from waypost.model.names import some_of
 from waypost.model.strategy import Strategy
 from waypost.model.valuations import StateNames, Variable
 
@@ -89,7 +90,7 @@ def _product(mdp: MDP, steps: int) -> _Product:
         np.where(stays, 1.0, matrix.data[entry]),
         first_choice=first,
         states=states,
-        actions=[FINAL if end else mdp.actions[c] for c, end in zip(base.tolist(), ends[owner].tolist(), strict=True)],
+        actions=[FINAL if end else name for name, end in zip(some_of(mdp.actions, base), ends[owner].tolist(), strict=True)],
         initial=0,
         labels={label: mask[origin] for label, mask in mdp.labels.items()},
         exact=None if mdp.exact is None else np.where(stays, mdp.exact[:1] * 0 + 1, mdp.exact[entry]).tolist(),

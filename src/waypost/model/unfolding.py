@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.model.mdp import MDP
+from waypost.model.names import some_of
 from waypost.model.strategy import Strategy, induced_chain
 from waypost.model.valuations import StateNames, Variable
 
@@ -54,7 +55,7 @@ def on_product(strategy: Strategy) -> Strategy:
     goal = matrix.indices[entry]
     goal = number[strategy.update[np.repeat(chooses, lengths), goal] * n + goal]
     row = np.repeat(np.arange(len(choice)), lengths)
-    actions = [mdp.actions[c] for c in choice.tolist()]
+    actions = list(some_of(mdp.actions, choice))
     taken = np.concatenate([np.zeros(0), *(strategy.modes[m][None, :] for m in range(strategy.memory))], axis=None)
     taken = taken[chooses * mdp.n_choices + choice]
     chance = matrix.data[entry]
@@ -109,7 +110,7 @@ def induced_mdp(strategy: Strategy) -> MDP:
     if isinstance(names, StateNames) and kept_values is not None:
         called: Any = StateNames(kept_values, names.shown, unnamed=names.unnamed)
     else:
-        called = tuple(names[s] for s in kept.tolist())
+        called = some_of(names, kept)
     return MDP.from_triplets(
         row,
         goal,

@@ -8,14 +8,14 @@ that came as text, ``x=1, y=2`` among them, are read into columns by `read_valua
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, SupportsIndex, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-CHUNK = 4096  # names made at a time
+from waypost.model.names import LazyNames, all_distinct, mix
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.]*)=(-?\d{1,18}|[\w.+-]+)\Z")
 _WHOLE = re.compile(r"-?\d{1,18}\Z")
@@ -101,7 +101,7 @@ class Variable(NamedTuple):
 Variables = Mapping[str, Variable]
 
 
-class StateNames(Sequence[str]):
+class StateNames(LazyNames):
     """State names ``x=1, y=2`` over columns; to everyone who reads it, the tuple of them.
 
     >>> names = StateNames({"x": Variable.of([0, 1]), "up": Variable.of([True, False])})
@@ -119,45 +119,8 @@ class StateNames(Sequence[str]):
     def __len__(self) -> int:
         return len(next(iter(self.shown.values())).values)
 
-    @overload
-    def __getitem__(self, at: SupportsIndex) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, at: SupportsIndex | slice) -> str | tuple[str, ...]:
-        if isinstance(at, slice):
-            return tuple(self._made(np.arange(*at.indices(len(self)))))
-        place = int(at)
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        return self._made(np.array([place % len(self)]))[0]
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), CHUNK):
-            yield from self._made(slice(start, min(start + CHUNK, len(self))))
-
-    def __contains__(self, name: object) -> bool:
-        found = self.find(name) if isinstance(name, str) else None
-        return found is not None and self[found] == name
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, StateNames | tuple) or len(self) != len(other):
-            return NotImplemented if not isinstance(other, StateNames | tuple) else False
-        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
     def __repr__(self) -> str:
         return f"StateNames({len(self)} states of {', '.join(self.shown)})"
-
-    def index(self, name: str, start: int = 0, stop: int | None = None) -> int:
-        """Position of a name."""
-        found = self.find(name)
-        if found is None or self[found] != name or not start <= found < (len(self) if stop is None else stop):
-            raise ValueError(name)
-        return found
 
     def find(self, name: str) -> int | None:
         """Position of the one state that a name means, variables in any order, those not shown included."""
@@ -180,19 +143,14 @@ class StateNames(Sequence[str]):
         """Whether no two states have the same name."""
         numbered = self._numbered()
         if numbered is not None:
-            numbered.sort()
-            return bool((numbered[1:] != numbered[:-1]).all())
+            return all_distinct(numbered)
         table = [np.where(v.defined, v.values, 0) for v in self.shown.values()]
         table += [v.defined for v in self.shown.values() if not v.defined.all()]
         mixed = np.zeros(len(self), np.uint64)  # equal names mix to equal numbers
-        for k, column in enumerate(table):
+        for column in table:
             bits = column.astype(np.float64).view(np.uint64) if column.dtype.kind == "f" else column.astype(np.uint64)
-            mixed = (mixed ^ bits) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(k)
-            mixed ^= mixed >> np.uint64(29)
-        mixed.sort()
-        if (mixed[1:] != mixed[:-1]).all():
-            return True
-        return len(set(self)) == len(self)  # different names may mix to equal numbers
+            mixed = mix(mixed, bits)
+        return all_distinct(mixed) or len(set(self)) == len(self)  # different names may mix to equal numbers
 
     def _numbered(self) -> NDArray[np.int64] | None:
         """(S,) one number for each name, equal for equal names; None where the values are too many, or no numbers."""
@@ -218,21 +176,19 @@ class StateNames(Sequence[str]):
         """Whether no word contains what stands between the parts of a name."""
         return not any(", " in word for v in self.variables.values() for word in v.words or ())
 
-    def _made(self, states: NDArray[np.int64] | slice) -> list[str]:
+    def made(self, places: NDArray[np.int64] | slice) -> list[str]:
+        """Write out some of the names."""
         columns = []
         complete = True
         for name, variable in self.shown.items():
-            texts = [f"{name}={value}" for value in variable.texts(states)]
-            defined = variable.defined[states]
+            texts = [f"{name}={value}" for value in variable.texts(places)]
+            defined = variable.defined[places]
             if not defined.all():
                 texts = [text if there else "" for text, there in zip(texts, defined.tolist(), strict=True)]
                 complete = False
             columns.append(texts)
         rows = zip(*columns, strict=True)
         return [", ".join(row) if complete else ", ".join(filter(None, row)) or self.unnamed for row in rows]
-
-
-Names = tuple[str, ...] | StateNames
 
 
 def named_by(variables: Variables, *, computed: Iterable[str] = (), last: Iterable[str] = ()) -> StateNames | None:
