@@ -171,7 +171,8 @@ def clustered(rows: Vectors, cells: int, seed: int) -> Vectors:
 
 def nearest(rows: Vectors, centres: Any) -> NDArray[np.int64]:
     """(n,) number of the centre nearest to each row: the least ``|c|^2 - 2 x c``."""
-    return np.argmin((centres**2).sum(axis=1) - 2 * (rows @ centres.T), axis=1)
+    found: NDArray[np.int64] = np.argmin((centres**2).sum(axis=1) - 2 * (rows @ centres.T), axis=1)
+    return found
 
 
 def _in_space(space: Space | None, observations: Sequence[Any]) -> Vectors:

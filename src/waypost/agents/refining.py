@@ -1,10 +1,10 @@
 """Chains counted from episodes, made finer wherever the episodes they are counted from refute them.
 
-A quarter of the episodes is held out, and nothing is decided by looking at it. Everything else is decided on the others:
+A quarter of the episodes is held out, and nothing is decided by looking at it. All is decided on the others:
 
 * *Time.* A chain need not even predict the episodes it is counted from: one that forgets what it did may not drift for
-  a hundred steps and then fail. While its curves are further from theirs than half of what chance may do, time is cut at
-  a bend of theirs. That cannot go far astray: with every step a stage of its own the curves would be the episodes' own,
+  a hundred steps and then fail. While its curves are further from theirs than half of what chance may do, time is cut,
+  where that helps most. That cannot go far astray: with every step a stage of its own the curves would be the episodes' own,
   of which it is known how far they are from the truth (Dvoretzky, Kiefer, Wolfowitz, Massart).
 * *Cells.* A cell is cut where its members' later success differs along a direction, by a test on episodes that had no
   say in the direction, corrected for the number of cells tried (`waypost.agents.cells`).
@@ -30,7 +30,7 @@ from waypost.model import Strategy
 from waypost.model.traces import POSITIVE, Trace
 
 Actions = Sequence[str] | Callable[[Any], str]
-Curves = dict[str, NDArray[np.float64]]
+Curves = Mapping[str, NDArray[np.float64]]
 MOST_CUTS = 12  # of time
 GRID = 20  # parts of the episodes, by their ends, between which time may be cut
 
@@ -141,7 +141,7 @@ class Refinement:
         return replace(now, staged=Staged(steps, tuple(sorted(begins))), fit=fit)
 
     def finer(self, now: Chain, room: int) -> Chain | None:
-        """The chain with cells cut that hide what tells the future, `room` of them at most; None where none surely does."""
+        """The chain with cells cut that hide what tells the future, `room` at most; None where none surely does."""
         members = {cell: np.flatnonzero(self.inside & (now.names == cell)) for cell in now.staged.steps.cells}
         tests: dict[str, tuple[float, NDArray[np.float64]]] = {}
         futures = self._missed(now)
@@ -157,9 +157,9 @@ class Refinement:
         return None if cells is now.cells else self.chain(cells)
 
     def _missed(self, now: Chain) -> list[NDArray[np.float64]]:
-        """(n,) each, before each action: success minus what the chain expected of it; without a limit, the time left too.
+        """(n,) each, before each action: success minus what the chain expected of it, and so the time left.
 
-        With a limit the stages tell how long episodes take.
+        With a limit the stages tell how long episodes take, and success is all that is asked.
         """
         number = {cell: k for k, cell in enumerate(now.staged.steps.cells)}
         at = np.array([number.get(name, 0) for name in now.names])  # episodes held out are not asked

@@ -247,7 +247,9 @@ class _Builder:
         choice = choice.reshape(-1)
         total = np.bincount(choice, weights=counts, minlength=len(pairs))
         visits = np.bincount(pairs[:, 0], weights=total, minlength=self.width)
-        return _Choices(pairs[:, 0], pairs[:, 1], total / visits[pairs[:, 0]], choice, keys[:, 2], counts / total[choice])
+        return _Choices(
+            pairs[:, 0], pairs[:, 1], total / visits[pairs[:, 0]], choice, keys[:, 2], counts / total[choice]
+        )
 
 
 class _Choices(NamedTuple):

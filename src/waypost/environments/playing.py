@@ -255,7 +255,7 @@ def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:
 def action_name(action: Any, names: Sequence[str] | Callable[[Any], str] | None) -> str:
     """What an action is called: by a function, by its number in a list of names, or by the number itself.
 
-    >>> action_name(np.int64(1), ["left", "right"]), action_name(np.array([0.3]), lambda a: "up" if a[0] > 0 else "down")
+    >>> action_name(np.int64(1), ["left", "right"]), action_name(np.array([0.3]), lambda a: "up" if a[0] > 0 else "no")
     ('right', 'up')
     """
     if callable(names):
