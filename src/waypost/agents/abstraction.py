@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from waypost.agents.cells import Cells, Space
 from waypost.agents.fitting import ChainFit
 from waypost.agents.observations import as_rows, column_names
-from waypost.agents.refining import Actions, Chain, Refinement
+from waypost.agents.refining import Actions, CellChain, Refinement
 from waypost.agents.telling import CellContrast, contrasts, summary
 from waypost.environments.playing import Episode, Recording, rewarded
 from waypost.errors import ArgumentError
@@ -153,8 +153,8 @@ def abstract_agent(
     if len(played) < LEAST_EPISODES:
         raise ArgumentError(f"{len(played)} episodes are too few to make a chain and to check it; play more")
     work = Refinement(played, space, features, outcome, actions, cells, seed)
-    now: Chain | None = work.chain(work.cells)
-    rounds: list[Chain] = []
+    now: CellChain | None = work.chain(work.cells)
+    rounds: list[CellChain] = []
     while now is not None and len(rounds) < ROUNDS:
         rounds.append(now)
         now = work.finer(now, most - now.size)

@@ -4,8 +4,8 @@ A quarter of the episodes is held out, and nothing is decided by looking at it. 
 
 * *Time.* A chain need not even predict the episodes it is counted from: one that forgets what it did may not drift for
   a hundred steps and then fail. While its curves are further from theirs than half of what chance may do, time is cut,
-  where that helps most. That cannot go far astray: with every step a stage of its own the curves would be the episodes' own,
-  of which it is known how far they are from the truth (Dvoretzky, Kiefer, Wolfowitz, Massart).
+  where that helps most. That cannot go far astray: with every step a stage of its own the curves would be the
+  episodes' own, of which it is known how far they are from the truth (Dvoretzky, Kiefer, Wolfowitz, Massart).
 * *Cells.* A cell is cut where its members' later success differs along a direction, by a test on episodes that had no
   say in the direction, corrected for the number of cells tried (`waypost.agents.cells`).
 """
@@ -36,7 +36,7 @@ GRID = 20  # parts of the episodes, by their ends, between which time may be cut
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class CellChain:
     """A chain between cells, as it was counted."""
 
     cells: Cells
@@ -88,7 +88,7 @@ class Refinement:
         wanted = Counter(self.outcome[k] for k in self.counted)
         self.wanted = POSITIVE if POSITIVE in wanted else wanted.most_common(1)[0][0]  # what guides the refinement
 
-    def chain(self, cells: Cells) -> Chain:
+    def chain(self, cells: Cells) -> CellChain:
         """Count steps between cells, and cut time where that is needed."""
         names = cells.names(self.seen, self.vectors)
         traces = [self._trace(k, names[self.first[k] : self.first[k + 1]].tolist()) for k in self.counted]
@@ -96,7 +96,7 @@ class Refinement:
         outcomes = {o: np.array([name == o for name in mdp.states]) for o in sorted(set(self.outcome))}
         strategy = observed_strategy(mdp.with_labels({o: mask for o, mask in outcomes.items() if mask.any()}))
         staged = Staged(Steps.of(traces, list(outcomes)))
-        return self._in_stages(Chain(cells, names, strategy, staged, self.fit(staged, self.counted)))
+        return self._in_stages(CellChain(cells, names, strategy, staged, self.fit(staged, self.counted)))
 
     def _trace(self, k: int, states: Sequence[str]) -> Trace:
         """Episode as it is counted; one that ended by the limit just stops."""
@@ -119,7 +119,7 @@ class Refinement:
             predicted = {**predicted, self.limited: there}
         return ChainFit(episodes, predicted, observed)
 
-    def _in_stages(self, now: Chain) -> Chain:
+    def _in_stages(self, now: CellChain) -> CellChain:
         """The chain with time cut until it predicts the episodes it is counted from; as it is without a limit.
 
         Each cut is the one, of the steps at which another twentieth of the episodes is over, that brings the curves
@@ -140,7 +140,7 @@ class Refinement:
             begins, fit = min(options, key=lambda option: option[1].unevenness)
         return replace(now, staged=Staged(steps, tuple(sorted(begins))), fit=fit)
 
-    def finer(self, now: Chain, room: int) -> Chain | None:
+    def finer(self, now: CellChain, room: int) -> CellChain | None:
         """The chain with cells cut that hide what tells the future, `room` at most; None where none surely does."""
         members = {cell: np.flatnonzero(self.inside & (now.names == cell)) for cell in now.staged.steps.cells}
         tests: dict[str, tuple[float, NDArray[np.float64]]] = {}
@@ -156,7 +156,7 @@ class Refinement:
             cells = cells if points is None else cells.cut(cell, points)
         return None if cells is now.cells else self.chain(cells)
 
-    def _missed(self, now: Chain) -> list[NDArray[np.float64]]:
+    def _missed(self, now: CellChain) -> list[NDArray[np.float64]]:
         """(n,) each, before each action: success minus what the chain expected of it, and so the time left.
 
         With a limit the stages tell how long episodes take, and success is all that is asked.
@@ -171,11 +171,11 @@ class Refinement:
         steps = np.array([len(recording.actions) for recording in self.played])
         return [won - worth[at], steps[self.episode] - self.time - left[at]]
 
-    def clocked(self, now: Chain) -> Strategy:
+    def clocked(self, now: CellChain) -> Strategy:
         """What the agent does: over cells, or over cells and steps where episodes have a limit."""
         return now.strategy if self.limited is None else now.staged.unrolled(self.longest, self.limited)
 
-    def members(self, now: Chain) -> Mapping[str, list[Any]]:
+    def members(self, now: CellChain) -> Mapping[str, list[Any]]:
         """The observations that were counted in each cell."""
         found: dict[str, list[Any]] = {}
         for k in np.flatnonzero(self.inside).tolist():
