@@ -1,7 +1,7 @@
 """A lander too large for a table: PPO learns LunarLander for some minutes, and is explained by a chain of a few cells.
 
 It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, or clusters
-of what the network computes in its last hidden layer. Each is refined where it fails on episodes it was not made from,
+of what the network computes in its last hidden layer. Each is refined where the episodes it is counted from refute it,
 and its error on episodes that had no say in anything is told with it, whether it may stand for the agent or not.
 
 Run: python examples/lunar_lander_agent.py   (needs: pip install 'waypost[gym,agents]' 'gymnasium[box2d]'; takes ten

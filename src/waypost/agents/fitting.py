@@ -1,8 +1,8 @@
-"""How well a chain predicts episodes it was not made from, step by step, and where time is to be cut if it does not."""
+"""How well a chain predicts episodes, step by step, and how far off it may really be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class ChainFit:
-    """How well a chain predicts episodes it was not made from, step by step."""
+    """How well a chain predicts episodes, step by step.
+
+    Examples
+    --------
+    >>> fit = ChainFit(200, {"won": np.array([0, 0.5])}, {"won": np.array([0, 0.45])})
+    >>> fit
+    ChainFit(fits: error=0.050, chance=0.096, episodes=200)
+    >>> round(fit.at_most, 3)
+    0.146
+    """
 
     episodes: int
     predicted: Mapping[str, NDArray[np.float64]]  # by outcome (T + 1,): probability of it within t steps
@@ -38,6 +47,16 @@ class ChainFit:
         return float(np.sqrt(np.log(2 / 0.05) / (2 * self.episodes)))
 
     @property
+    def at_most(self) -> float:
+        """Distance of the predictions from the truth that is exceeded 5 times in 100 at most, whatever the chain."""
+        return min(1.0, self.error + self.chance)
+
+    @property
+    def unevenness(self) -> float:
+        """Mean square of the gaps, over outcomes and steps."""
+        return float(np.mean([gap**2 for gap in self.gaps.values()]))
+
+    @property
     def fits(self) -> bool:
         """Whether the error may be chance."""
         return self.error <= self.chance
@@ -45,27 +64,3 @@ class ChainFit:
     def __repr__(self) -> str:
         said = "fits" if self.fits else "does not fit"
         return f"ChainFit({said}: error={self.error:.3f}, chance={self.chance:.3f}, episodes={self.episodes})"
-
-
-def bend(fit: ChainFit, begins: Sequence[int]) -> int | None:
-    """Step at which a stage is to be cut: in the stage where the chain is furthest off, the bend of what was observed.
-
-    That is the step at which the curve is furthest from a straight line through the stage; None where it has none.
-
-    >>> observed = {"lost": np.array([0, 0, 0, 0, 0.2, 0.4, 0.6])}
-    >>> bend(ChainFit(50, {"lost": np.linspace(0, 0.6, 7)}, observed), [])
-    3
-    """
-    found: tuple[int | None, float] = None, 0.0
-    for outcome, gap in fit.gaps.items():
-        curve, last = fit.observed[outcome], len(gap) - 1
-        worst = int(np.abs(gap[:last]).argmax())  # at the limit itself an outcome may come all at once
-        low = max((t for t in begins if t <= worst), default=0)
-        high = min((t for t in begins if t > worst), default=last - 1)
-        if high - low < 2 or abs(gap[worst]) <= found[1]:
-            continue
-        line = np.interp(np.arange(low, high + 1), [low, high], curve[[low, high]])
-        away = np.abs(curve[low : high + 1] - line)
-        if away.max() > 0:
-            found = low + int(away.argmax()), float(abs(gap[worst]))
-    return found[0]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from waypost.arguments import checked
-from waypost.errors import FormatError, require
+from waypost.errors import ArgumentError, FormatError, require
 from waypost.model import MDP
 from waypost.model.traces import NEGATIVE, POSITIVE, Trace
 
@@ -57,7 +57,7 @@ def rollouts(
     episodes: int,
     abstraction: Callable[[Any], Any] = str,
     outcome: Callable[[Episode], str] = rewarded,
-    actions: Sequence[str] | None = None,
+    actions: Sequence[str] | Callable[[Any], str] | None = None,
     deterministic: bool = True,
     seed: int = 0,
     max_steps: int = 10_000,
@@ -79,7 +79,7 @@ def rollouts(
     outcome
         What the end of an episode is called; by default ``positive`` if the rewards add up to more than 0.
     actions
-        Names of the actions, by number.
+        Names of the actions, by number, or a function from actions to names.
     deterministic
         Whether an agent with ``predict`` does what it thinks best, or draws its actions as it did in training.
     seed
@@ -113,7 +113,7 @@ def rollouts(
     for recording in played:
         names = [str(abstraction(seen)) for seen in recording.observations]
         ends = [*names[1:], outcome(recording.episode)]
-        did = [_name(action, actions) for action in recording.actions]
+        did = [action_name(action, actions) for action in recording.actions]
         traces.append([names[0], *zip(did, ends, strict=True)])
     return traces
 
@@ -135,6 +135,9 @@ def record(
     >>> played[0].observations, played[0].actions
     ((0, 1), (2, 2))
     """
+    if not hasattr(env, "action_space") or hasattr(env, "num_envs"):
+        what = "several environments at once" if hasattr(env, "num_envs") else f"a {type(env).__name__}"
+        raise FormatError(f"{what} cannot be played here; pass one environment, as gymnasium.make gives it")
     act = _acting(env, agent, deterministic=deterministic)
     env.action_space.seed(seed)
     found = []
@@ -234,18 +237,36 @@ def _acting(env: Any, agent: Any, *, deterministic: bool) -> Callable[[Any], Any
     if agent is None:
         return lambda _: env.action_space.sample()
     if hasattr(agent, "predict"):
-        return lambda observation: agent.predict(observation, deterministic=deterministic)[0]
+        return lambda observation: predicted(agent, observation, deterministic=deterministic)
     if not callable(agent):
         raise FormatError(f"a {type(agent).__name__} is no agent; give a function from observations to actions")
     return agent  # type: ignore[no-any-return]
 
 
-def _name(action: Any, names: Sequence[str] | None) -> str:
-    number = (
-        action.item()
-        if isinstance(action, np.generic) or (isinstance(action, np.ndarray) and action.ndim == 0)
-        else action
-    )
-    if names is None or not isinstance(number, int):
-        return str(number)
-    return names[number]
+def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:
+    """What ``predict`` says: with or without `deterministic`, alone or before the state of a recurrent network."""
+    try:
+        said = agent.predict(seen, deterministic=deterministic)
+    except TypeError:
+        said = agent.predict(seen)
+    return said[0] if isinstance(said, tuple) else said
+
+
+def action_name(action: Any, names: Sequence[str] | Callable[[Any], str] | None) -> str:
+    """What an action is called: by a function, by its number in a list of names, or by the number itself.
+
+    >>> action_name(np.int64(1), ["left", "right"]), action_name(np.array([0.3]), lambda a: "up" if a[0] > 0 else "no")
+    ('right', 'up')
+    """
+    if callable(names):
+        return str(names(action))
+    number = np.asarray(action).reshape(-1)
+    if names is None:
+        return str(number[0].item()) if number.size == 1 else str(number.tolist())
+    if number.size != 1 or number.dtype.kind not in "biu":
+        raise ArgumentError(
+            f"the action {action!r} has no number; give names by a function: actions=lambda action: ..."
+        )
+    if not 0 <= int(number[0]) < len(names):
+        raise ArgumentError(f"{len(names)} names of actions, and the agent takes action number {int(number[0])}")
+    return str(names[int(number[0])])

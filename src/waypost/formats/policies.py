@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.environments.playing import predicted
 from waypost.errors import StrategyError, WaypostError, unknown_name
 from waypost.model import MDP, Strategy
 
@@ -122,28 +123,19 @@ def strategy_from_agent(
 def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.int64]:
     """(k,) numbers of the actions: all at once, or one by one for an agent that takes one observation at a time."""
     try:
-        together = np.asarray(_answer(agent, seen))
+        together = np.asarray(predicted(agent, seen))
         if together.size == len(seen):
             return together.reshape(-1).astype(np.int64)
     except Exception:  # noqa: BLE001, S110  anything may go wrong in there; one at a time tells what
         pass
     try:
-        return np.array([int(np.asarray(_answer(agent, one)).reshape(-1)[0]) for one in seen], np.int64)
+        return np.array([int(np.asarray(predicted(agent, one)).reshape(-1)[0]) for one in seen], np.int64)
     except Exception as error:
         what = "what observe= makes of a state" if observed else "the number of a state"
         raise StrategyError(
             f"the agent does not take {what} ({type(error).__name__}: {str(error)[:200]}); pass observe=, a function "
             "from state numbers to what the agent sees, such as observe=lambda s: np.eye(16)[s] for one-hot vectors"
         ) from error
-
-
-def _answer(agent: Any, seen: Any) -> Any:
-    """What ``predict`` says, with or without `deterministic`, alone or before the state of a recurrent network."""
-    try:
-        said = agent.predict(seen, deterministic=True)
-    except TypeError:
-        said = agent.predict(seen)
-    return said[0] if isinstance(said, tuple) else said
 
 
 def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: NDArray[Any]) -> Strategy:

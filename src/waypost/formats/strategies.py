@@ -198,6 +198,8 @@ def _from_text(mdp: MDP, text: str, name: str, table: TableOf | None) -> Strateg
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"{name} is no JSON: {str(error)[:100]}") from None
         if not isinstance(given, list):
+            if given and all(state.isdecimal() and mdp.find(state) is None for state in given):  # JSON's keys are text
+                return strategy_from_mapping(mdp, {int(state): taken for state, taken in given.items()})
             return Strategy.from_dict(mdp, given)
         if given and all(isinstance(row, list | int) for row in given):
             return strategy_from_table(mdp, _array(given, name), of=table)

@@ -1,0 +1,224 @@
+"""Chains counted from episodes, made finer wherever the episodes they are counted from refute them.
+
+A quarter of the episodes is held out, and nothing is decided by looking at it. All is decided on the others:
+
+* *Time.* A chain need not even predict the episodes it is counted from: one that forgets what it did may not drift for
+  a hundred steps and then fail. While its curves are further from theirs than half of what chance may do, time is cut,
+  where that helps most. That cannot go far astray: with every step a stage of its own the curves would be the
+  episodes' own, of which it is known how far they are from the truth (Dvoretzky, Kiefer, Wolfowitz, Massart).
+* *Cells.* A cell is cut where its members' later success differs along a direction, by a test on episodes that had no
+  say in the direction, corrected for the number of cells tried (`waypost.agents.cells`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.agents.cells import Cells, Space, sure, surely_told, telling_points
+from waypost.agents.fitting import ChainFit
+from waypost.agents.staging import BEGIN, START, Binned, Staged, Steps
+from waypost.environments.playing import Episode, Recording, action_name, count_mdp
+from waypost.errors import ArgumentError, FormatError
+from waypost.learn import observed_strategy
+from waypost.model import Strategy
+from waypost.model.traces import POSITIVE, Trace
+
+Actions = Sequence[str] | Callable[[Any], str]
+Curves = Mapping[str, NDArray[np.float64]]
+MOST_CUTS = 12  # of time
+GRID = 20  # parts of the episodes, by their ends, between which time may be cut
+
+
+@dataclass(frozen=True, eq=False)
+class CellChain:
+    """A chain between cells, as it was counted."""
+
+    cells: Cells
+    names: NDArray[np.object_]  # (n,) the cell of every observation
+    strategy: Strategy  # of the counted model, which knows no time
+    staged: Staged  # the same, counted in stages
+    fit: ChainFit  # on the episodes it was counted from
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.staged.steps.cells)
+
+
+class Refinement:
+    """Episodes, three quarters of which are counted, and the chains that are counted from them."""
+
+    def __init__(
+        self,
+        played: Sequence[Recording],
+        space: Space | None,
+        features: Callable[[Any], Any] | None,
+        outcome: Callable[[Episode], str],
+        actions: Actions | None,
+        cells: int,
+        seed: int,
+    ) -> None:
+        self.played = played
+        self.outcome = [_outcome(outcome, recording.episode) for recording in played]
+        self.cut_off = [recording.episode.truncated and not recording.episode.terminated for recording in played]
+        self.limited = _limited(self.outcome, self.cut_off)
+        self.longest = max(len(recording.actions) for recording in played)
+        self.did = [[_action(action, actions) for action in recording.actions] for recording in played]
+        draw = np.random.default_rng(seed)
+        order = draw.permutation(len(played))
+        quarter = len(played) // 4
+        self.held_out, self.counted = order[:quarter], order[quarter:]
+        self.second = draw.random(len(played)) < 0.5  # by episode: the half that tests what the other half tells
+        seen = [one for k in self.counted for one in played[k].observations]
+        self.cells = Cells.of(seen, space=space, features=features, cells=cells, seed=seed)
+        lengths = [len(recording.observations) for recording in played]
+        self.first = np.concatenate([[0], np.cumsum(lengths)])
+        self.episode = np.repeat(np.arange(len(played)), lengths)  # of every observation
+        self.time = np.arange(len(self.episode)) - self.first[self.episode]
+        self.seen = [one for recording in played for one in recording.observations]
+        self.vectors = self.cells.vectors(self.seen)
+        self.inside = np.isin(self.episode, self.counted)  # of every observation: whether it is counted
+        self.edges = _edges([len(played[k].actions) - 1 for k in self.counted if not self.cut_off[k]])
+        wanted = Counter(self.outcome[k] for k in self.counted)
+        self.wanted = POSITIVE if POSITIVE in wanted else wanted.most_common(1)[0][0]  # what guides the refinement
+
+    def chain(self, cells: Cells) -> CellChain:
+        """Count steps between cells, and cut time where that is needed."""
+        names = cells.names(self.seen, self.vectors)
+        traces = [self._trace(k, names[self.first[k] : self.first[k + 1]].tolist()) for k in self.counted]
+        mdp = count_mdp(traces)
+        outcomes = {o: np.array([name == o for name in mdp.states]) for o in sorted(set(self.outcome))}
+        strategy = observed_strategy(mdp.with_labels({o: mask for o, mask in outcomes.items() if mask.any()}))
+        staged = Staged(Steps.of(traces, list(outcomes)))
+        return self._in_stages(CellChain(cells, names, strategy, staged, self.fit(staged, self.counted)))
+
+    def _trace(self, k: int, states: Sequence[str]) -> Trace:
+        """Episode as it is counted; one that ended by the limit just stops."""
+        after = states[1:] if self.cut_off[k] else [*states[1:], self.outcome[k]]
+        return [START, (BEGIN, states[0]), *zip(self.did[k], after, strict=False)]
+
+    def fit(self, staged: Staged, episodes: NDArray[np.int64]) -> ChainFit:
+        """Outcomes within t steps: predicted by a chain, and observed in episodes."""
+        observed = {o: np.zeros(self.longest + 1) for o in sorted(set(self.outcome))}
+        for k in episodes:
+            observed[self.outcome[k]][len(self.played[k].actions) :] += 1 / len(episodes)
+        return self._compared(staged.curves(self.longest), observed, len(episodes))
+
+    def _compared(self, predicted: Curves, observed: Curves, episodes: int) -> ChainFit:
+        """Curves beside each other; who is still there at the limit has its outcome."""
+        if self.limited is not None:
+            last = 1 - sum(float(curve[-1]) for curve in predicted.values())
+            there = predicted[self.limited].copy()
+            there[-1] += last
+            predicted = {**predicted, self.limited: there}
+        return ChainFit(episodes, predicted, observed)
+
+    def _in_stages(self, now: CellChain) -> CellChain:
+        """The chain with time cut until it predicts the episodes it is counted from; as it is without a limit.
+
+        Each cut is the one, of the steps at which another twentieth of the episodes is over, that brings the curves
+        nearest on average.
+        """
+        if self.limited is None:
+            return now
+        steps, observed = now.staged.steps, now.fit.observed
+        binned = Binned.of(steps, self.edges)
+        begins: tuple[int, ...] = ()
+        fit = self._compared(binned.curves(begins, self.longest), observed, now.fit.episodes)
+        while fit.error > fit.chance / 2 and len(begins) < min(MOST_CUTS, len(self.edges)):
+            options = [
+                ((*begins, edge), self._compared(binned.curves((*begins, edge), self.longest), observed, fit.episodes))
+                for edge in self.edges
+                if edge not in begins
+            ]
+            begins, fit = min(options, key=lambda option: option[1].unevenness)
+        return replace(now, staged=Staged(steps, tuple(sorted(begins))), fit=fit)
+
+    def finer(self, now: CellChain, room: int) -> CellChain | None:
+        """The chain with cells cut that hide what tells the future, `room` at most; None where none surely does."""
+        members = {cell: np.flatnonzero(self.inside & (now.names == cell)) for cell in now.staged.steps.cells}
+        tests: dict[str, tuple[float, NDArray[np.float64]]] = {}
+        futures = self._missed(now)
+        for cell, at in members.items():
+            asked = [(surely_told(self.vectors[at], m[at], self.episode[at], self.second), m[at]) for m in futures]
+            tests[cell] = max(asked, key=lambda one: one[0])
+        least = sure(len(tests) * len(futures))
+        told = [cell for cell in sorted(tests, key=lambda cell: -tests[cell][0]) if tests[cell][0] > least]
+        cells = now.cells
+        for cell in told[:room]:
+            points = telling_points(self.vectors[members[cell]], tests[cell][1])
+            cells = cells if points is None else cells.cut(cell, points)
+        return None if cells is now.cells else self.chain(cells)
+
+    def _missed(self, now: CellChain) -> list[NDArray[np.float64]]:
+        """(n,) each, before each action: success minus what the chain expected of it, and so the time left.
+
+        With a limit the stages tell how long episodes take, and success is all that is asked.
+        """
+        number = {cell: k for k, cell in enumerate(now.staged.steps.cells)}
+        at = np.array([number.get(name, 0) for name in now.names])  # episodes held out are not asked
+        won = np.array([outcome == self.wanted for outcome in self.outcome])[self.episode]
+        if self.limited is not None:
+            there = float(self.limited == self.wanted)
+            return [won - now.staged.in_time(self.wanted, self.longest, there=there)[self.time, at]]
+        worth, left = now.staged.in_the_end(self.wanted)
+        steps = np.array([len(recording.actions) for recording in self.played])
+        return [won - worth[at], steps[self.episode] - self.time - left[at]]
+
+    def clocked(self, now: CellChain) -> Strategy:
+        """What the agent does: over cells, or over cells and steps where episodes have a limit."""
+        return now.strategy if self.limited is None else now.staged.unrolled(self.longest, self.limited)
+
+    def members(self, now: CellChain) -> Mapping[str, list[Any]]:
+        """The observations that were counted in each cell."""
+        found: dict[str, list[Any]] = {}
+        for k in np.flatnonzero(self.inside).tolist():
+            found.setdefault(now.names[k], []).append(self.seen[k])
+        return dict(sorted(found.items()))
+
+
+def _edges(ends: Sequence[int]) -> tuple[int, ...]:
+    """Steps at which time may be cut: where another twentieth of the episodes begins to be over, and after them all.
+
+    >>> _edges([3, 3, 9, 9])
+    (3, 9, 10)
+    """
+    if not ends:
+        return ()
+    found = np.quantile(ends, np.arange(GRID) / GRID, method="lower").astype(int).tolist()
+    return tuple(sorted({*found, max(ends) + 1} - {0}))
+
+
+def _outcome(outcome: Callable[[Episode], str], episode: Episode) -> str:
+    called = outcome(episode)
+    if not isinstance(called, str):
+        raise ArgumentError(
+            f"outcome= gives the end of an episode a name, such as 'positive' or 'negative', and not {called!r}"
+        )
+    return called
+
+
+def _action(action: Any, actions: Actions | None) -> str:
+    number = np.asarray(action)
+    if actions is None and (number.size != 1 or number.dtype.kind not in "biu"):
+        raise ArgumentError(
+            f"the agent's actions are no whole numbers, such as {action!r}; say what to call them, for example "
+            "actions=lambda action: 'push' if action[0] > 0 else 'pull'"
+        )
+    return action_name(action, actions)
+
+
+def _limited(outcomes: Sequence[str], cut_off: Sequence[bool]) -> str | None:
+    """What being there at the limit is called; None where no episode ended by one."""
+    late = {name for name, cut in zip(outcomes, cut_off, strict=True) if cut}
+    if len(late) > 1:
+        raise FormatError(
+            f"episodes that end by a limit are called {' and '.join(sorted(late))}; let outcome= call them the same"
+        )
+    return next(iter(late), None)
