@@ -231,7 +231,7 @@ def test_what_comes_in_any_number_is_checked_one_by_one():
 
 
 def test_a_missing_argument_is_pythons_own_error():
-    with pytest.raises(TypeError, match="missing a required"):
+    with pytest.raises(TypeError, match="missing 1 required"):
         waypost.state_importance(loan(), target="Granted")
 
 

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, wraps
-from itertools import islice
+from itertools import chain, cycle, islice
 from numbers import Integral, Rational, Real
 from os import PathLike
 from pathlib import Path
@@ -62,25 +62,34 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     ...
     waypost.errors.ArgumentError: theme is 'light' or 'dark', not 'blue'
     """
-    signature = inspect.signature(function)
+    parameters = inspect.signature(function).parameters.values()
+    places = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    more = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL]  # what takes all further ones
 
     @cache
     def kinds() -> dict[str, Any]:  # annotations are read when the first call comes: modules may be half-made before
-        return get_type_hints(function, include_extras=True)
+        hints = get_type_hints(function, include_extras=True)
+        named = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.name in hints]
+        return {word: hints[word] for word in named if not _takes_anything(hints[word])}
 
     @wraps(function)
     def door(*args: P.args, **kwargs: P.kwargs) -> R:
-        for word, value in signature.bind(*args, **kwargs).arguments.items():
-            kind = kinds().get(word, Any)
-            variadic = signature.parameters[word].kind
-            if variadic is inspect.Parameter.VAR_KEYWORD:
-                continue
-            for one in value if variadic is inspect.Parameter.VAR_POSITIONAL else (value,):
-                if not fits(one, kind):
-                    raise ArgumentError(f"{word} is {told(kind)}, not {shown(one)}")
+        wanted = kinds()
+        for word, value in chain(zip(chain(places, cycle(more)), args, strict=False), kwargs.items()):
+            if word in wanted and not fits(value, wanted[word]):
+                raise ArgumentError(f"{word} is {told(wanted[word])}, not {shown(value)}")
         return function(*args, **kwargs)
 
     return door
+
+
+def _takes_anything(kind: Any) -> bool:
+    """Whether every value is of a kind: only a use of it can tell, as with arrays."""
+    origin, inner = _taken_apart(kind)
+    if origin in (Union, types.UnionType):
+        return any(map(_takes_anything, inner))
+    kind = kind if origin is None else origin
+    return kind is Any or getattr(kind, "_is_protocol", False)
 
 
 def fits(value: Any, kind: Any, *, deep: bool = True) -> bool:

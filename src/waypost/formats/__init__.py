@@ -17,7 +17,7 @@ from waypost.formats import dot, drn, explicit, jani, jsonfile, prism, umb
 from waypost.formats.automata import from_aalpy
 from waypost.formats.graphs import from_networkx, to_networkx
 from waypost.formats.jsonfile import SCHEMA
-from waypost.formats.reading import read_bytes
+from waypost.formats.reading import beginning, read_bytes
 from waypost.formats.registry import Format, ReadingNote, by_ending, listed
 from waypost.formats.starting import beginning_in
 from waypost.formats.storm import TIME_LIMIT, read_symbolic
@@ -165,8 +165,10 @@ def _environment(source: str, options: Mapping[str, Any]) -> MDP:
     return mdp
 
 
-def _recognised(path: Path) -> tuple[Format, str | bytes]:
-    """Format of a file, and its content: text if it is text."""
+def _recognised(path: Path) -> tuple[Format, str | bytes | None]:
+    """Format of a file, and its content: text if it is text; None where it is best read piece by piece."""
+    if umb.is_umb(beginning(path, 512)):
+        return umb.FORMAT, None
     raw = read_bytes(path)
     if not raw or raw.isspace():
         raise FormatError(f"{path.name} is empty")

@@ -53,6 +53,21 @@ def open_source(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
+def beginning(path: Path, size: int) -> bytes:
+    """First bytes of a file that can be read again; of anything else, none.
+
+    >>> beginning(Path("no such file"), 2)
+    b''
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - through links
+            return b""
+        with path.open("rb", buffering=0) as stream:
+            return stream.read(size)
+    except (OSError, ValueError):  # who reads it will say why
+        return b""
+
+
 def read_bytes(path: Path, kind: type[WaypostError] = FormatError) -> bytes:
     """Content of a file, or a clear word why not."""
     try:

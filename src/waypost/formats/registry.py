@@ -38,12 +38,12 @@ class Format:
     write: Callable[[MDP, Path], None] | None = None
     options: tuple[str, ...] = ()  # that `loads` and `read` understand
 
-    def open(self, path: Path, content: str | bytes, **options: Any) -> MDP:
-        """Read a model whose content is known already: what comes through a pipe cannot be read twice."""
-        options["name"] = path.name
+    def open(self, path: Path, content: str | bytes | None, **options: Any) -> MDP:
+        """Read a model whose content may be known already: what comes through a pipe cannot be read twice."""
         understood = {key: value for key, value in options.items() if key in self.options}
-        if self.loads is not None:
-            return self.loads(content, **understood)
+        if self.loads is not None and content is not None:
+            named = {"name": path.name} if "name" in self.options else {}
+            return self.loads(content, **named, **understood)
         if self.read is not None:
             return self.read(path, **understood)
         raise FormatError(f"{path.name} is {self.name}, which can only be written")

@@ -21,11 +21,12 @@ No array is larger than the bytes that are there, and an archive that swells wit
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from waypost.errors import FormatError, ModelError
 from waypost.formats.kinds import game, note_jumps, partially_observable, with_intervals
 from waypost.formats.lexical import distinct_codes
-from waypost.formats.reading import read_bytes
+from waypost.formats.reading import beginning, read_bytes
 from waypost.formats.registry import Format
 from waypost.formats.starting import begun
 from waypost.formats.tar import Laid, tar_members
@@ -65,17 +66,29 @@ def is_umb(start: bytes) -> bool:
 
 def loads(content: bytes, *, initial: str | None = None, name: str = "the archive") -> MDP:
     """Read a model from the bytes of an UMB archive."""
-    if not content.startswith((GZIP, XZ)):
-        return Archive(tar_members(Laid(content), name), name).model(initial=initial)
-    source = Unpacking(content, name, swell=SWELL)
-    files = tar_members(source, name)
-    source.finish()
+    files = _unpacked(io.BytesIO(content), len(content), name) if _packed(content) else tar_members(Laid(content), name)
     return Archive(files, name).model(initial=initial)
 
 
 def read(path: Path | str, *, initial: str | None = None) -> MDP:
-    """Read a model from an UMB archive."""
-    return loads(read_bytes(Path(path)), initial=initial, name=Path(path).name)
+    """Read a model from an UMB archive; what is packed is unpacked as it is read."""
+    path = Path(path)
+    if not _packed(beginning(path, len(XZ))):
+        return loads(read_bytes(path), initial=initial, name=path.name)
+    with path.open("rb") as stream:
+        files = _unpacked(stream, path.stat().st_size, path.name)
+    return Archive(files, path.name).model(initial=initial)
+
+
+def _packed(start: bytes) -> bool:
+    return start.startswith((GZIP, XZ))
+
+
+def _unpacked(stream: IO[bytes], size: int, name: str) -> Files:
+    source = Unpacking(stream, size, name, swell=SWELL)
+    files = tar_members(source, name)
+    source.finish()
+    return files
 
 
 def write(mdp: MDP, path: Path | str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 import math
 import zlib
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -21,16 +22,19 @@ class Unpacking:
     """Bytes of a packed file, taken one piece after another; damage, a missing end and a bomb are errors.
 
     >>> import gzip
-    >>> source = Unpacking(gzip.compress(b"wonlost"), "model.umb", swell=20)
+    >>> packed = gzip.compress(b"wonlost")
+    >>> source = Unpacking(io.BytesIO(packed), len(packed), "model.umb", swell=20)
     >>> bytes(source.take(3)), bytes(source.take(9))
     (b'won', b'lost')
     """
 
-    def __init__(self, raw: bytes, name: str, *, swell: int) -> None:
-        self._name, self._raw, self._at = name, memoryview(raw), 0
-        self._zlib = raw.startswith(GZIP)
+    def __init__(self, stream: IO[bytes], size: int, name: str, *, swell: int) -> None:
+        self._stream, self._name = stream, name
+        self._room = memoryview(bytearray(min(FED, max(size, 1))))  # for what goes in
+        self._fresh = self._room[: self._read()]
+        self._zlib = bytes(self._fresh[: len(GZIP)]) == GZIP
         self._packed: Any = zlib.decompressobj(wbits=31) if self._zlib else lzma.LZMADecompressor(memlimit=MEMORY)
-        self._limit = unpacked_limit(len(raw), swell)
+        self._limit = unpacked_limit(size, swell)
         self._left = math.inf if self._limit is None else self._limit  # bytes that may still come out
         self._ready = memoryview(b"")  # came out, and nobody has taken it yet
 
@@ -79,6 +83,8 @@ class Unpacking:
             return bytes(self._packed.unconsumed_tail)
         if not self._zlib and not self._packed.needs_input:
             return b""
-        piece = self._raw[self._at : self._at + FED]
-        self._at += len(piece)
-        return piece
+        piece, self._fresh = self._fresh, self._room[:0]
+        return piece or self._room[: self._read()]
+
+    def _read(self) -> int:
+        return self._stream.readinto(self._room) or 0  # type: ignore[attr-defined, no-any-return]
