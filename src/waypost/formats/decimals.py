@@ -55,7 +55,8 @@ def digits(words: Words, length: Places) -> tuple[Words, NDArray[np.bool_]]:
     >>> digits(np.frombuffer(b"42 : 0.5", "<u8"), np.array([2]))
     (array([42], dtype=uint64), array([ True]))
     """
-    values = (words ^ _ZEROS) << (64 - 8 * length).astype(np.uint64)  # zeros come before them; all bits: nothing is left
+    beyond = (64 - 8 * length).astype(np.uint64)  # zeros come before the digits; all bits: nothing is left
+    values = (words ^ _ZEROS) << beyond
     fine = _strange(values) == 0
     values = values * np.uint64(2561) >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
     values = values * np.uint64(6553601) >> np.uint64(16) & np.uint64(0x0000FFFF0000FFFF)

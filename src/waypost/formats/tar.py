@@ -16,7 +16,7 @@ SMALL = 2**20  # bytes up to which a file is a copy
 _OCTAL = frozenset(b"01234567")
 
 
-class Source(Protocol):
+class Pieces(Protocol):
     """Bytes that are taken one piece after another."""
 
     def take(self, size: int) -> bytes | memoryview:
@@ -36,7 +36,7 @@ class Laid:
         return bytes(part) if size <= SMALL else part
 
 
-def tar_members(source: Source, name: str) -> dict[str, bytes | memoryview]:
+def tar_members(source: Pieces, name: str) -> dict[str, bytes | memoryview]:
     """Give the regular files of an archive by path.
 
     >>> import io, tarfile

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import lzma
 import math
 import zlib
@@ -53,7 +52,7 @@ class Unpacking:
                 self._ready = memoryview(self._more())
                 if not self._ready:
                     break
-        return memoryview(room)[:filled]
+        return room.data[:filled]
 
     def finish(self) -> None:
         """Unpack the rest for nothing: what is damaged behind the last piece is damaged."""
@@ -87,4 +86,4 @@ class Unpacking:
         return piece or self._room[: self._read()]
 
     def _read(self) -> int:
-        return self._stream.readinto(self._room) or 0  # type: ignore[attr-defined, no-any-return]
+        return self._stream.readinto(self._room) or 0  # type: ignore[attr-defined]

@@ -168,7 +168,9 @@ def as_given(
         return None
     rows = csr_array((probability, successor, pointer), shape=(len(pointer) - 1, states))
     # in rows that rise, the first successor is the least, and the last one the greatest
-    if not (rows.has_canonical_format and successor[pointer[:-1]].min() >= 0 and successor[pointer[1:] - 1].max() < states):
+    if not (
+        rows.has_canonical_format and successor[pointer[:-1]].min() >= 0 and successor[pointer[1:] - 1].max() < states
+    ):
         return None
     sums = rows @ np.ones(states)
     return rows if bool((np.abs(sums - 1) <= ROUNDING * np.diff(pointer)).all()) else None

@@ -216,11 +216,13 @@ class CodedActions(LazyNames):
         return [self.words[k] for k in self.codes[places].tolist()]
 
     def _one(self, place: int) -> str:
-        return self.words[self.codes[place]]
+        return str(self.words[int(self.codes[place])])
 
     def find(self, name: str) -> int | None:
         """Position of the first choice of a name."""
-        found = np.flatnonzero(self.codes == self.words.index(name)) if name in self.words else ()
+        if name not in self.words:
+            return None
+        found = np.flatnonzero(self.codes == self.words.index(name))
         return int(found[0]) if len(found) else None
 
     def twins(self, first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -90,7 +90,9 @@ def _product(mdp: MDP, steps: int) -> _Product:
         np.where(stays, 1.0, matrix.data[entry]),
         first_choice=first,
         states=states,
-        actions=[FINAL if end else name for name, end in zip(some_of(mdp.actions, base), ends[owner].tolist(), strict=True)],
+        actions=[
+            FINAL if end else name for name, end in zip(some_of(mdp.actions, base), ends[owner].tolist(), strict=True)
+        ],
         initial=0,
         labels={label: mask[origin] for label, mask in mdp.labels.items()},
         exact=None if mdp.exact is None else np.where(stays, mdp.exact[:1] * 0 + 1, mdp.exact[entry]).tolist(),

@@ -37,7 +37,6 @@ HARMLESS = 5e-11  # the share of what is at stake by which a best strategy may b
 WITHOUT_RATIO = 8.0  # where no ratio is asked for, as many times that: nothing was judged a little above it
 
 HOPELESS = 1e-6  # a greater share than that comes to no good
-
 _MORE = 1.5  # what is asked for is exceeded by this factor, or rounding would ask again
 _FIXED = 1e-13  # relative to what it is the balance of: how right a fix is, if that is
 _ROUNDS = 30  # strategies that ask for more
@@ -155,10 +154,7 @@ def _improve(block, rewards, earned, known):  # type: ignore[no-untyped-def]
             switched = True
         for c in range(rewards.first_choice[x], rewards.first_choice[x + 1]):
             if rewards.enabled[c] and c != earned.choice[x]:
-                better = 0.0
-                rest = 0.0
-                spread = 0.0
-                unsure = known.unsure[x]
+                better, rest, spread, unsure = 0.0, 0.0, 0.0, known.unsure[x]
                 for e in range(rewards.indptr[c], rewards.indptr[c + 1]):
                     y = rewards.indices[e]
                     p = rewards.data[e]
@@ -220,14 +216,9 @@ def _forget(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
 def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
     """By how much one step of a strategy earns more than its state is worth, and by how much that may be wrong.
 
-    It is wrong by what rounding hides of it, by a little of itself, as floats add it up along the runs that follow, and
-    by what is wrong where it leads.
+    By what rounding hides of it, a little of itself, as floats add it up along runs, and what is wrong where it leads.
     """
-    total = 0.0
-    rest = 0.0
-    spread = 0.0
-    unsure = 0.0
-    n = 0
+    total, rest, spread, unsure, n = 0.0, 0.0, 0.0, 0.0, 0.0
     if choice[x] >= 0:
         n = rewards.indptr[choice[x] + 1] - rewards.indptr[choice[x]] + 8
         for e in range(rewards.indptr[choice[x]], rewards.indptr[choice[x] + 1]):
@@ -384,8 +375,7 @@ def ask(block, rewards, earned, asking, known) -> bool:  # type: ignore[no-untyp
 @kernel
 def hopeless(block, rewards, earned, known) -> bool:  # type: ignore[no-untyped-def]
     """Whether strains have grown beyond any use."""
-    strain = 0.0
-    stake = 0.0
+    strain, stake = 0.0, 0.0
     for x in block:
         strain = max(strain, known.strain[x])
         stake = max(stake, rewards.gain_weight * earned.gain[x] + rewards.loss_weight * earned.loss[x])

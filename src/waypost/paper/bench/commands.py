@@ -26,7 +26,7 @@ STORM = Path(__file__).with_name("storm_script.py")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Errand:
     """A model, as its file and constants, what is to be reached, and the set whose importance is asked for."""
 
     title: str
@@ -37,32 +37,32 @@ class Asked:
 
 
 LARGE = (
-    Asked("csma.2-6", "csma/csma.2-6.prism", {}, "min_backoff_after_success<K", "b=2"),
-    Asked("zeroconf.2", "zeroconf/zeroconf.prism", {"N": "20", "K": "2", "reset": "false"}, "l=4 & ip=1", "coll=3"),
-    Asked("zeroconf.4", "zeroconf/zeroconf.prism", {"N": "20", "K": "4", "reset": "false"}, "l=4 & ip=1", "coll=3"),
+    Errand("csma.2-6", "csma/csma.2-6.prism", {}, "min_backoff_after_success<K", "b=2"),
+    Errand("zeroconf.2", "zeroconf/zeroconf.prism", {"N": "20", "K": "2", "reset": "false"}, "l=4 & ip=1", "coll=3"),
+    Errand("zeroconf.4", "zeroconf/zeroconf.prism", {"N": "20", "K": "4", "reset": "false"}, "l=4 & ip=1", "coll=3"),
 )
 
 
 def commands(name: str, plan: Plan) -> Iterator[Row | str]:
     """One row for each of the large models that are there."""
     folder = plan.data / "models/qcomp"
-    for asked in LARGE[:1] if plan.quick else LARGE:
-        file = folder / asked.file
+    for errand in LARGE[:1] if plan.quick else LARGE:
+        file = folder / errand.file
         if not file.is_file():
-            yield f"{name}: skipped, there is no {asked.file} in models/qcomp under {plan.data}"
+            yield f"{name}: skipped, there is no {errand.file} in models/qcomp under {plan.data}"
             continue
-        yield _row(asked, file, plan)
+        yield _row(errand, file, plan)
 
 
-def _row(asked: Asked, file: Path, plan: Plan) -> Row:
-    model = read_mdp(file, constants=asked.constants, target=asked.target, time_limit=None)
-    plan.tell(f"{asked.title}: from its text to an answer, {model.n_states:,} states")
-    given = [text for pair in asked.constants.items() for text in ("--const", "=".join(pair))]
-    how = [str(file), *given, "--target", asked.target, "--state", asked.among, "--scope", "all", "--csv", "-"]
+def _row(errand: Errand, file: Path, plan: Plan) -> Row:
+    model = read_mdp(file, constants=errand.constants, target=errand.target, time_limit=None)
+    plan.tell(f"{errand.title}: from its text to an answer, {model.n_states:,} states")
+    given = [text for pair in errand.constants.items() for text in ("--const", "=".join(pair))]
+    how = [str(file), *given, "--target", errand.target, "--state", errand.among, "--scope", "all", "--csv", "-"]
     seconds, said = _best([sys.executable, "-m", "waypost", "explain", *how], plan)
     (line,) = csv.DictReader(StringIO(said))
     row = Row(
-        f"{asked.title}, importance of {asked.among}",
+        f"{errand.title}, importance of {errand.among}",
         "from its text to both bounds, scope all",
         model.n_states,
         model.transitions.nnz,
@@ -71,8 +71,8 @@ def _row(asked: Asked, file: Path, plan: Plan) -> Row:
     )
     if not plan.use_storm:
         return row
-    constants = ",".join("=".join(pair) for pair in asked.constants.items())
-    theirs, answered = _best([sys.executable, str(STORM), str(file), constants, asked.target, asked.among], plan)
+    constants = ",".join("=".join(pair) for pair in errand.constants.items())
+    theirs, answered = _best([sys.executable, str(STORM), str(file), constants, errand.target, errand.among], plan)
     return replace(
         row,
         storm=Cost(theirs),
