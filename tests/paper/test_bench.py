@@ -192,6 +192,20 @@ class TestLakes:
         assert {row.asked for row in result.rows} == {16, 25}
 
 
+class TestCommands:
+    @needs_storm
+    def test_a_command_and_a_process_of_storms_find_the_same(self, shared_data):
+        """Both bounds of a set, from the text of a model."""
+        (found,) = run(Plan(shared_data, only=("commands",), quick=True)).rows
+        assert found.agrees
+        assert found.compared == 2
+        assert found.storm is not None
+
+    def test_without_the_models_it_is_skipped(self, tmp_path):
+        assert all("skipped" in line for line in run(Plan(tmp_path, only=("commands",))).skipped)
+        assert run(Plan(tmp_path, only=("commands",))).rows == []
+
+
 class TestQcomp:
     @needs_storm
     def test_every_instance_is_a_row_with_its_wins_and_losses(self, shared_data, monkeypatch):

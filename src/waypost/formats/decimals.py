@@ -42,7 +42,7 @@ def leading_digits(words: Words) -> Places:
     """How many of the eight bytes of each word are digits, before the first that is none.
 
     >>> leading_digits(np.frombuffer(b"42 : 0.512345678", "<u8"))
-    array([2, 1])
+    array([2, 8])
     """
     strange = _strange(words ^ _ZEROS)
     lowest = (strange & (~strange + np.uint64(1))).astype(np.float64).view(np.int64)  # a power of two

@@ -20,7 +20,7 @@ MEMORY = 256_000_000  # bytes that xz may use
 class Unpacking:
     """Bytes of a packed file, taken one piece after another; damage, a missing end and a bomb are errors.
 
-    >>> import gzip
+    >>> import gzip, io
     >>> packed = gzip.compress(b"wonlost")
     >>> source = Unpacking(io.BytesIO(packed), len(packed), "model.umb", swell=20)
     >>> bytes(source.take(3)), bytes(source.take(9))

@@ -86,7 +86,7 @@ def render_report(
     >>> from waypost.cases import loan
     >>> from waypost.importance import explain
     >>> render_report(explain(loan(), target="Granted"), ".csv", top=1).splitlines()[1]
-    's0,,start,1.0,1.0,1.0,1.0,0.0,0.98'
+    's0,,start,1.0,1.0,1.0,1.0'
     """
     if ending in PAGES:
         return render_html(explanation, top=top or 5, cases=cases)
