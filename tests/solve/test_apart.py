@@ -10,7 +10,7 @@ import pytest
 
 import waypost
 from waypost.graph.compiled import eagerly
-from waypost.importance import sweeps
+from waypost.importance import question
 from waypost.importance.question import Question
 from waypost.model import MDP
 from waypost.solve import optimiser
@@ -64,7 +64,7 @@ def test_a_protocol_is_settled_strategy_by_strategy(protocol):
 @pytest.mark.parametrize("target", ["heads", ["heads", "tails"]], ids=["heads", "any end"])
 def test_bounds_of_a_protocol_are_those_of_fractions(protocol, target, monkeypatch):
     """Both bounds, in both scopes, of states everywhere, each by itself."""
-    monkeypatch.setattr(sweeps, "side_by_side", lambda *_given, **_more: None)
+    monkeypatch.setattr(question, "lay_out", lambda *_given, **_more: None)
     monkeypatch.setattr("waypost.solve.elimination.MOST_KEPT", -1)
     asked = ["4uuu", "-4ttd", "0tud", "2dtt", "-1uuu"]
     with eagerly():

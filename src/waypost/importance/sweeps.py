@@ -234,19 +234,16 @@ class _Sweep:
     def _side_by_side(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The same where many states have a choice."""
         question = self.question
-        best = question.optimal
-        found = side_by_side(
-            question.reach, question.start, states, kind, enabled=question.enabled, visited=question.visited, best=best
-        )
-        if found is None:
+        if question.layout is None:
             return np.full(len(states), np.nan)
-        (gain, loss), certain = found[0].T, found[1]
+        found, certain = side_by_side(question.layout, states, kind)
+        gain, loss = found.T
         gain = np.where(certain, gain, np.nan)
         if absolute:
             return np.where(certain, gain if kind == MOST_VIA else loss, np.nan)
         if kind == MOST_VIA:
             return np.asarray(gain / question.best)
-        if best:  # nothing is lost on the way
+        if question.optimal:  # nothing is lost on the way
             gain = np.where(abs(gain + loss - question.best) <= NOTHING * question.best, gain, np.nan)
         return np.asarray((gain if kind == HIGHEST else loss) / (gain + loss))
 

@@ -237,32 +237,32 @@ def eliminate(low, high, pattern, chain, leaving, factors) -> bool:  # type: ign
 
     `chain` and `leaving`, the probability of being left at once, begin with the first of them.
     """
-    row = np.zeros(len(factors.pivot), factors.pivot.dtype)
+    row = np.zeros(high - low, factors.pivot.dtype)
     for i in range(low, high):
         out = leaving[i - low]
         for e in range(chain.pointer[i - low], chain.pointer[i - low + 1]):
-            row[chain.place[e]] += chain.chance[e]
+            row[chain.place[e] - low] += chain.chance[e]
         for e in range(pattern.before[i], pattern.before[i + 1]):
             k = pattern.earlier[e]
-            weight = row[k]
-            row[k] = 0
+            weight = row[k - low]
+            row[k - low] = 0
             factors.passed[e] = weight
             if weight > 0:
                 out = out + weight * factors.leaving[k]
                 for f in range(pattern.after[k], pattern.after[k + 1]):
                     if factors.onward[f] > 0:
-                        row[pattern.later[f]] += weight * factors.onward[f]
-        row[i] = 0  # it is taken until it leads elsewhere
+                        row[pattern.later[f] - low] += weight * factors.onward[f]
+        row[i - low] = 0  # it is taken until it leads elsewhere
         total = out
         for f in range(pattern.after[i], pattern.after[i + 1]):
-            total = total + row[pattern.later[f]]
+            total = total + row[pattern.later[f] - low]
         if not total > 0:
             return False
         factors.pivot[i] = total
         factors.leaving[i] = out / total
         for f in range(pattern.after[i], pattern.after[i + 1]):
-            factors.onward[f] = row[pattern.later[f]] / total
-            row[pattern.later[f]] = 0
+            factors.onward[f] = row[pattern.later[f] - low] / total
+            row[pattern.later[f] - low] = 0
     return True
 
 

@@ -22,7 +22,7 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel
 from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
-from waypost.solve.filling import shared_fill
+from waypost.solve.filling import SharedFill, shared_fill
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
@@ -69,10 +69,40 @@ class Idling(NamedTuple):
     trail: Ints  # (S,) room
 
 
-def side_by_side(
-    reach: Reach, start: int, states: Ints, kind: int, *, enabled: Mask, visited: Mask, best: bool
-) -> tuple[Floats, Mask] | None:
-    """(n, 2) gain and loss from the start under the strategy optimal for each state; None where that is too much.
+class Layout(NamedTuple):
+    """All that states asked about share: a model, the fill of its chains, and what is known of its runs."""
+
+    course: Course
+    pattern: SharedFill
+    steps: Floats  # (S,) that runs take at most
+    rank: Ints  # (S,) states in an order in which each is near the one before
+
+
+def lay_out(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: bool) -> Layout | None:
+    """Lay a model out for lanes; None where its chains would fill in too much.
+
+    Of the `best` strategies a state is worth vmax whatever they do, and they never idle: then vmin is vmax, and nobody
+    stops.
+    """
+    graph = reach.arena.graph
+    pattern = shared_fill(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
+    if pattern is None:
+        return None
+    number, wandering = end_components(graph, inside=pattern.inside, enabled=enabled)
+    approach = _filtered(*graph.backward, enabled & pattern.inside[graph.choice_state])
+    course = Course(
+        _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
+        *graph.backward, approach, graph.choice_state, _own(enabled), wandering, leaders(number),
+        _own(reach.max.values), _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best),
+        _own(reach.max.choice), start, HIGHEST,
+    )  # fmt: skip
+    steps = most_steps.sized(10.0 * _once_through(course, pattern))(course, pattern)
+    rank = _explored.sized(graph.size)(start, graph.first_choice, graph.indptr, graph.indices, enabled)
+    return Layout(course, pattern, steps, rank)
+
+
+def side_by_side(layout: Layout, states: Ints, kind: int) -> tuple[Floats, Mask]:
+    """(n, 2) gain and loss from the start under the strategy optimal for each state, and (n,) whether that is certain.
 
     With ``vmax`` and ``vmin`` of the target, and `x` where the state `s` cannot be met any more::
 
@@ -81,42 +111,28 @@ def side_by_side(
         MOST_VIA     gain vmax(s) at s                     the greatest gain
         LEAST_VIA    loss vmin(s) at s                     the least loss
 
-    Of the `best` strategies a state is worth vmax whatever they do, and they never idle: then vmin is vmax, and nobody
-    stops. No state is the start. With them comes (n,) whether that is certainly the optimal strategy; no other may be
-    used.
+    No state is the start. What is not certain may not be used.
     """
-    if not len(states):
-        return np.zeros((0, 2)), np.zeros(0, bool)
-    graph = reach.arena.graph
-    pattern = shared_fill(graph, inside=visited & reach.possible & ~reach.target, enabled=enabled)
-    if pattern is None:
-        return None
-    number, wandering = end_components(graph, inside=pattern.inside, enabled=enabled)
-    leader = leaders(number)
-    asked, again = states, np.arange(len(states))
+    course, pattern, steps, rank = layout
+    again = np.arange(len(states))
     if kind in (HIGHEST, MOST_VIA):  # whoever meets a state of an end component gets to any other
-        states, again = np.unique(leader[asked], return_inverse=True)
-    approach = _filtered(*graph.backward, enabled & pattern.inside[graph.choice_state])
-    course = Course(
-        _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
-        *graph.backward, approach, graph.choice_state, _own(enabled), wandering, leader, _own(reach.max.values),
-        _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best), _own(reach.max.choice),
-        start, kind,
-    )  # fmt: skip
-    rank = _explored.sized(graph.size)(start, graph.first_choice, graph.indptr, graph.indices, enabled)
-    order = np.argsort(rank[states], kind="stable")  # then each is near the one before
+        states, again = np.unique(course.leader[states], return_inverse=True)
+    order = np.argsort(rank[states], kind="stable")
     states, back = states[order], np.argsort(order)
     found, certain = np.zeros((len(states), 2)), np.zeros(len(states), bool)
-
-    once = graph.size + len(pattern.later) + len(pattern.update)
-    steps = most_steps.sized(10.0 * once)(course, pattern)
+    course = course._replace(kind=kind)
 
     def settle(run: Callable[..., None], part: slice) -> None:
         run(course, pattern, steps, states[part], found[part], certain[part])
 
-    work = 4.0 * len(states) * once
-    in_parts(_run, settle, len(states), work, PART)
+    in_parts(_run, settle, len(states), 4.0 * len(states) * _once_through(course, pattern), PART)
     return found[back][again], certain[back][again]
+
+
+def _once_through(course: Course, pattern: SharedFill) -> int:
+    """Basic steps of evaluating one strategy."""
+    graph = len(course.most) + len(course.choice_state) + len(course.indices)
+    return graph + len(pattern.later) + len(pattern.update)
 
 
 @kernel

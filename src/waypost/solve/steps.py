@@ -45,6 +45,10 @@ def most_steps(course, pattern) -> Any:  # type: ignore[no-untyped-def]
     for k in range(len(pattern.blocks) - 1):
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
+        if high - low == 1:
+            steps[pattern.order[low]], left = _longest(pattern.order[low], course, steps)
+            margin = min(margin, left)
+            continue
         longer = True
         for _ in range(_ROUNDS):
             if not lay(low, high, pattern.order, pattern, pattern.place, rewards, taken, factors):
@@ -78,6 +82,17 @@ def _ahead(x, c, course, steps):  # type: ignore[no-untyped-def]
             leaving += course.data[e]
             onward += course.data[e] * steps[course.indices[e]]
     return leaving, onward
+
+
+@leaf
+def _longest(x, course, steps):  # type: ignore[no-untyped-def]
+    """Steps of a component that is one state, and what is left for one of them."""
+    most = 0.0
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        leaving, onward = _ahead(x, c, course, steps)
+        if course.enabled[c] and leaving > 0.0:
+            most = max(most, onward / leaving)
+    return 1.0 + most, 1.0 + most - most
 
 
 @kernel

@@ -176,7 +176,7 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
             fix[x, w] = 0.0
             strain[x, w] = 4.0 * (up + down) if lanes.choice[x, w] == DECIDED else 0.0
     raised = np.zeros(width, np.bool_)
-    asking = np.empty_like(lanes.choice)
+    asking = lanes.choice.copy()
     for b in range(len(pattern.blocks) - 1):
         low = pattern.blocks[b]
         high = pattern.blocks[b + 1]
@@ -184,7 +184,6 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
             _refine_single(pattern.order[low], course, lanes, errors)
         else:
             _refine(low, high, course, pattern, lanes, errors)
-            asking[:] = lanes.choice
             _strain(low, high, asking, course, pattern, lanes, errors)
         for k in range(_PASSES if high - low > 1 else 1):
             raised[:] = False
