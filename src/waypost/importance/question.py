@@ -12,6 +12,7 @@ import numpy as np
 from waypost.errors import ArgumentError, PrecisionError, UndefinedImportanceError
 from waypost.graph import Graph, Ints, Mask, corridors, dominators, reachable
 from waypost.graph.quotient import quotient
+from waypost.graph.symmetry import orbits
 from waypost.importance.fixed import InducedChain
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.checking import names_of
@@ -276,6 +277,12 @@ class Question:
         graph, target = self.graph, self.reach.target
         alive = self.reach.possible & self._from_start(~target[graph.choice_state])
         return corridors(graph, target | (np.arange(graph.n_states) == self.start), alive)
+
+    @once
+    def alike(self) -> Ints:
+        """(S,) the first of the states that symmetries of the model exchange each state with: all are passed alike."""
+        kinds = self.reach.target + 2 * (np.arange(self.graph.n_states) == self.start)
+        return orbits(self.graph, self.reach.arena.data, kinds)
 
     @once
     def contracted(self) -> Contraction | None:

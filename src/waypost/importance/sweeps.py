@@ -1,9 +1,10 @@
 """Many states at once: the bounds of `passing`, sharing everything shareable.
 
-States that the same runs pass are one (`contraction`). The graph is asked first, for all states at once, which bounds
-are 0 and 1. Numbers come from `waypost.solve.sweep` where few states have a choice, and through `waypost.solve.lanes`
-where many have one; one by one where runs may be so long that what floats round away could add up. Which way is taken
-depends on the model alone.
+The graph is asked first, for all states at once, which bounds are 0 and 1. Of the others those are asked about once
+that the same runs pass (`contraction`) or that a symmetry of the model exchanges (`waypost.graph.symmetry`). Numbers
+come from `waypost.solve.sweep` where few states have a choice, and through `waypost.solve.lanes` where many have one;
+one by one where runs may be so long that what floats round away could add up. Which way is taken depends on the model
+alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +22,6 @@ from waypost.errors import PrecisionError
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import cores
 from waypost.importance import facts
-from waypost.importance.contraction import Contraction
 from waypost.importance.passing import Side, bound, strictly_between
 from waypost.importance.question import Question
 from waypost.processes.places import place, spread_out, working
@@ -38,6 +38,8 @@ TOGETHER = 6  # states of a chunk, at least
 APART = 50_000  # steps of a pass over the graph: then single states are worth a thread each
 LARGE = 1_000_000  # and then one pass for all
 NOTHING = 1e-9  # the share of the best that rounding may hide
+MOST = 8  # one in so many states is asked about, at least: then symmetries are looked for
+RENAMING = 200_000  # steps of a pass over the graph for every state of it: then they are worth looking for
 
 Progress = Callable[[int], None]  # told how many bounds were settled since it was last called
 
@@ -50,16 +52,19 @@ def bounds_of_states(
     workers: int | None = None,
     progress: Progress | None = None,
     refused: dict[int, str] | None = None,
+    most: bool | None = None,
 ) -> tuple[Floats, Floats]:
     """(n,) least and (n,) greatest importance of each asked state, in floats; or absolutely, over all strategies.
 
     `progress` is told how many bounds were settled since it was last called; in all there are two per state. Why a
     bound is `refused` is told by state, and the bound is what is possible at all; or, without that, an error. Inside
-    ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit.
+    ``with working(...)`` the states are shared out in chunks; which ones lie together changes no bit. Where `most`
+    states are asked about, those that are alike have one answer, to the last bit.
     """
+    most = MOST * len(asked) >= question.graph.n_states if most is None else most
     if workers is None and not place().here:
-        return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused)
-    run = _Sweep(question, workers or cores(), progress or (lambda _settled: None), refused)
+        return _shared_out(question, asked, absolute=absolute, progress=progress, refused=refused, most=most)
+    run = _Sweep(question, workers or cores(), progress or (lambda _settled: None), refused, most)
     lower, upper = np.zeros(len(asked)), np.zeros(len(asked))
     live = question.ever[asked]
     if absolute:
@@ -91,9 +96,19 @@ def bounds_of_states(
 
 
 def _shared_out(
-    question: Question, asked: Ints, *, absolute: bool, progress: Progress | None, refused: dict[int, str] | None
+    question: Question,
+    asked: Ints,
+    *,
+    absolute: bool,
+    progress: Progress | None,
+    refused: dict[int, str] | None,
+    most: bool,
 ) -> tuple[Floats, Floats]:
-    """Bounds of states by chunks, wherever these are computed."""
+    """Bounds of states by chunks, wherever these are computed; those with one answer lie together."""
+    order = np.arange(len(asked))
+    if most and question.reduced is None:
+        order = np.argsort(_places(question, most=most)[1][asked], kind="stable")
+        asked = asked[order]
     size = max(TOGETHER, -(-len(asked) // CHUNKS))
     jobs = [asked[low : low + size].tolist() for low in range(0, len(asked), size)]
     done = 0
@@ -105,25 +120,36 @@ def _shared_out(
         if progress is not None and settled:
             progress(settled)
 
-    found = spread_out(__name__, "_answering", (question, absolute, refused is not None), jobs, told=told)
+    found = spread_out(__name__, "_answering", (question, absolute, refused is not None, most), jobs, told=told)
     lower, upper = (np.array([value for chunk in found for value in chunk[side]]) for side in (0, 1))
     if refused is not None:
         refused.update({state: why for chunk in found for state, why in chunk[2]})
-    return lower, upper
+    back = np.argsort(order)
+    return lower[back], upper[back]
 
 
-def _answering(given: tuple[Question, bool, bool]) -> Callable[[list[int]], list[list[Any]]]:
+def _answering(given: tuple[Question, bool, bool, bool]) -> Callable[[list[int]], list[list[Any]]]:
     """What a worker does with each chunk of states: what it knows about the question it keeps."""
-    question, absolute, forgiving = given
+    question, absolute, forgiving, most = given
 
     def answer(states: list[int]) -> list[list[Any]]:
         refused: dict[int, str] | None = {} if forgiving else None
         with working():
             asked = np.array(states, np.int64)
-            lower, upper = bounds_of_states(question, asked, absolute=absolute, workers=1, refused=refused)
+            lower, upper = bounds_of_states(question, asked, absolute=absolute, workers=1, refused=refused, most=most)
         return [lower.tolist(), upper.tolist(), list(map(list, (refused or {}).items()))]
 
     return answer
+
+
+def _places(question: Question, *, most: bool) -> tuple[Question, Ints]:
+    """The question, about a smaller model if there is one, and (S,) where each state is in it: one answer per place."""
+    place = np.arange(question.graph.n_states)
+    if question.contracted is not None:
+        question, place = question.contracted
+    if most and question.graph.n_states * question.graph.size > RENAMING:
+        place = question.alike[place]
+    return question, place
 
 
 @contextmanager
@@ -147,6 +173,7 @@ class _Sweep:
     workers: int
     tell: Progress
     refused: dict[int, str] | None = None
+    most: bool = False  # whether most states of the model are asked about
 
     def highest(self, states: Ints) -> Floats:
         """Greatest importance."""
@@ -190,26 +217,27 @@ class _Sweep:
         """The bound of each state, which is neither 0 nor 1: together where that is certain, one by one elsewhere."""
         if not len(states):
             return np.empty(0)
-        if self.question.reduced is None and self.question.contracted is not None:
-            return self._by_places(self.question.contracted, states, kind, side, absolute=absolute)
+        if self.question.reduced is not None:
+            return self._settled(states, kind, side, absolute=absolute)
+        question, place = _places(self.question, most=self.most)
+        places, again = np.unique(place[states], return_inverse=True)
+        refused: dict[int, str] | None = None if self.refused is None else {}
+        run = replace(self, question=question, refused=refused)
+        value = run._settled(places, kind, side, absolute=absolute)  # noqa: SLF001 - it is one of us
+        self.tell(len(states) - len(places))
+        if self.refused is not None and refused:
+            found = zip(states.tolist(), places[again].tolist(), strict=True)
+            self.refused.update({s: refused[p] for s, p in found if p in refused})
+        return np.asarray(value[again])
+
+    def _settled(self, states: Ints, kind: int, side: Side, *, absolute: bool) -> Floats:
+        """The same, of states that have an answer each."""
         value = self._together(states, kind, absolute=absolute)
         alone = np.isnan(value)
         self.tell(int((~alone).sum()))
         value[alone] = self._one_by_one(states[alone], side, absolute=absolute)
         refused = np.isnan(value)
         return np.where(refused, 0.0 if side == "lower" else 1.0, strictly_between(value))
-
-    def _by_places(self, small: Contraction, states: Ints, kind: int, side: Side, *, absolute: bool) -> Floats:
-        """The same in the contracted model, where states that the same runs pass are asked about once."""
-        places, again = np.unique(small.place[states], return_inverse=True)
-        refused: dict[int, str] | None = None if self.refused is None else {}
-        run = _Sweep(small.question, self.workers, self.tell, refused)
-        value = run._numbers(places, kind, side, absolute=absolute)
-        self.tell(len(states) - len(places))
-        if self.refused is not None and refused:
-            found = zip(states.tolist(), places[again].tolist(), strict=True)
-            self.refused.update({s: refused[p] for s, p in found if p in refused})
-        return np.asarray(value[again])
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""

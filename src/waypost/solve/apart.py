@@ -51,13 +51,13 @@ def iterate_apart(block, rewards, earned, place, known, limit, judged) -> bool: 
                 continue
         if not judged:
             return True
-        if finest and bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+        if finest and bettered(0, len(block), block, pattern, rewards, earned, known, factors, False):
             continue
         _judge_apart(walk, block, pattern, place, rewards, earned, known, factors, limit)
         if finest or harmless(block, rewards, earned, known):
             return True
         finest = True
-        if not bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+        if not bettered(0, len(block), block, pattern, rewards, earned, known, factors, False):
             return True
     return False
 

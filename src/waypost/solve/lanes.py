@@ -244,7 +244,7 @@ def _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, fo
     for w in range(len(at)):
         if ended[w]:
             if verdict[w] == UNSURE:
-                verdict[w] = vouched(w, course, pattern, lanes)
+                verdict[w] = vouched(w, rounds[w] < _ROUNDS // 2, course, pattern, lanes)
             found[at[w], 0] = best[0, w]
             found[at[w], 1] = best[1, w]
             certain[at[w]] = verdict[w] == SURE

@@ -251,7 +251,7 @@ def iterate(block, pattern, rewards, earned, place, known, relaxing, by_gaps, ju
             continue
         if not judged:
             return True
-        if bettered(0, len(block), block, pattern, place, rewards, earned, known, factors, True):
+        if bettered(0, len(block), block, pattern, rewards, earned, known, factors, False):
             continue  # ties are decided by what is best to all digits: others may do as well, but not be taken for it
         judge(0, len(block), block, pattern, place, rewards, earned, known, factors)
         return True

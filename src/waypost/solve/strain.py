@@ -90,7 +90,7 @@ def refine_together(low, high, order, pattern, rewards, earned, known, factors) 
     """Find worth of a component to twice as many digits, the same for all states of an end component."""
     block = order[low:high]
     begin(block, rewards, earned, known)
-    _refine(low, high, order, pattern, rewards, known, factors)
+    _refine(low, high, order, pattern, rewards, known, factors, 1.0)
     agree(block, known)
 
 
@@ -109,29 +109,28 @@ def own_strain(low, high, order, pattern, place, rewards, earned, known, factors
 
 
 @kernel
-def bettered(low, high, order, pattern, place, rewards, earned, known, factors, fresh) -> bool:  # type: ignore[no-untyped-def]
+def bettered(low, high, order, pattern, rewards, earned, known, factors, boldly) -> bool:  # type: ignore[no-untyped-def]
     """Switch to choices that are certainly better, to twice as many digits; whether there were any.
 
-    What is known of the strain is kept. Unless the `factors` are `fresh` those of the strategy, they are made again.
+    `factors` are those of the strategy; what is known of the strain is kept. `boldly`, what rounding hides of a fix
+    along a run is taken for nothing, for neighbours share most of it: it may lead round in circles.
     """
     block = order[low:high]
     strain = known.strain[block]
     begin(block, rewards, earned, known)
-    switched = False
-    if fresh or lay(low, high, order, pattern, place, rewards, known.asking, factors):
-        _refine(low, high, order, pattern, rewards, known, factors)
-        switched = _improve(block, rewards, earned, known)
+    _refine(low, high, order, pattern, rewards, known, factors, 0.0 if boldly else 1.0)
+    switched = _improve(block, rewards, earned, known)
     agree(block, known)
     known.strain[block] = strain
-    return switched
+    return bool(switched)
 
 
 @kernel
-def _refine(low, high, order, pattern, rewards, known, factors) -> None:  # type: ignore[no-untyped-def]
+def _refine(low, high, order, pattern, rewards, known, factors, hidden) -> None:  # type: ignore[no-untyped-def]
     """Find what is missing of the worth of a component: one step of iterative refinement."""
     columns, asking = known.columns, known.asking
     for i in range(low, high):
-        columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known)
+        columns[i, 0], columns[i, 1] = _missing(order[i], rewards, asking, known, hidden)
     substitute(low, high, pattern, factors, columns)
     for i in range(low, high):
         if asking[order[i]] >= 0:
@@ -175,7 +174,7 @@ def judge_single(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-
     """Worth and strain of a component that is one state."""
     _forget(x, rewards, earned, known)
     if earned.choice[x] >= -1:
-        known.fix[x], known.unsure[x] = _missing(x, rewards, earned.choice, known)
+        known.fix[x], known.unsure[x] = _missing(x, rewards, earned.choice, known, 1.0)
         _, asked, spare = _asks_most(x, rewards, known)
         known.strain[x] = asked + spare if asked > 0.0 else 0.0
 
@@ -213,10 +212,11 @@ def _forget(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
 
 
 @leaf
-def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
+def _missing(x, rewards, choice, known, hidden):  # type: ignore[no-untyped-def]
     """By how much one step of a strategy earns more than its state is worth, and by how much that may be wrong.
 
-    By what rounding hides of it, a little of itself, as floats add it up along runs, and what is wrong where it leads.
+    By what rounding hides of it, if that counts; a little of itself, as floats add it up along runs; and what is wrong
+    where it leads.
     """
     total, rest, spread, unsure, n = 0.0, 0.0, 0.0, 0.0, 0.0
     if choice[x] >= 0:
@@ -229,7 +229,7 @@ def _missing(x, rewards, choice, known):  # type: ignore[no-untyped-def]
             rest += rewards.data[e] * fix
             spread += rewards.data[e] * (abs(more) + abs(fix))
             unsure += rewards.data[e] * known.unsure[y]
-    return total + rest, unsure + _FIXED * abs(total) + n * EPS * spread
+    return total + rest, unsure + _FIXED * abs(total) + hidden * n * EPS * spread
 
 
 @kernel

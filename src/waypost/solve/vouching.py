@@ -26,8 +26,12 @@ _PASSES = 12  # in which strains may rise before a lane is looked at by itself
 
 
 @kernel
-def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
-    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED."""
+def vouched(w, patient, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
+    """Whether no other strategy beats that of a lane by more than the answer may be off: SURE, UNSURE or SWITCHED.
+
+    Whoever is `patient` switches to what is better to twice as many digits first: the strain of a strategy that is not
+    the best takes long to find.
+    """
     weights = lanes.weights
     earned = Payoff(lanes.gain[:, w].copy(), lanes.loss[:, w].copy(), lanes.choice[:, w].copy())
     stops = lanes.may_stop[:, w].copy()
@@ -46,27 +50,24 @@ def vouched(w, course, pattern, lanes) -> int:  # type: ignore[no-untyped-def]
     if course.wandering.any():
         _lead(course, earned.choice, known.leader)
     factors = blank(pattern, course.data)
+    switched = False
     for k in range(len(pattern.blocks) - 1):
         low = pattern.blocks[k]
         high = pattern.blocks[k + 1]
         if high - low == 1:
             judge_single(pattern.order[low], rewards, earned, known)
-        elif lay(low, high, pattern.order, pattern, pattern.place, rewards, earned.choice, factors):
-            judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors)
-        else:
+            continue
+        if not lay(low, high, pattern.order, pattern, pattern.place, rewards, earned.choice, factors):
             return UNSURE
+        if patient and bettered(low, high, pattern.order, pattern, rewards, earned, known, factors, True):
+            switched = True
+        elif not switched:
+            judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors)
+    if switched:
+        lanes.choice[:, w] = earned.choice
+        return SWITCHED
     most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
-    if _small(course.kind, most, found, least):
-        return SURE
-    for k in range(len(pattern.blocks) - 1):
-        low = pattern.blocks[k]
-        high = pattern.blocks[k + 1]
-        if high - low > 1 and bettered(
-            low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors, False
-        ):
-            lanes.choice[:, w] = earned.choice
-            return SWITCHED
-    return UNSURE
+    return SURE if _small(course.kind, most, found, least) else UNSURE
 
 
 @kernel
