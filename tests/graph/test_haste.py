@@ -1,10 +1,19 @@
-"""Compiling eagerly is for a while, whoever else does at the same time."""
+"""When kernels are compiled: eagerly for a while, and else where that is worth the wait."""
 
 from __future__ import annotations
 
-import numpy as np
+import importlib.util
+import os
+import sys
+import time
+from pathlib import Path
 
-from waypost.graph.compiled import eagerly, kernel
+import numba
+import numpy as np
+import pytest
+
+from waypost.graph.compiled import BYTES, WORTH_COMPILING, Kernel, eagerly, kernel
+from waypost.graph.keeping import on_disk
 
 
 @kernel
@@ -22,3 +31,41 @@ def test_haste_ends_when_the_last_has_left_in_whatever_order():
     first.spent = 0.0
     assert first.sized(1) is first.plain
     assert first(np.ones(1)) == 1.0
+
+
+@pytest.fixture
+def doubled(tmp_path, monkeypatch) -> Kernel:
+    """A kernel in a file of its own."""
+    if numba.config.CACHE_DIR:
+        pytest.skip("numba keeps machine code elsewhere")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = tmp_path / "doubling.py"
+    file.write_text("from waypost.graph.compiled import kernel\n\n@kernel\ndef doubled(x):\n    return 2 * x\n")
+    spec = importlib.util.spec_from_file_location("doubling", file)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "doubling", module)
+    spec.loader.exec_module(module)
+    return module.doubled
+
+
+def test_machine_code_is_on_disk_once_it_was_compiled_until_its_text_changes(doubled):
+    source = doubled.plain.__code__.co_filename
+    assert not on_disk(doubled.plain, {source})
+    assert doubled.compiled(2) == 4
+    assert on_disk(doubled.plain, {source})
+    later = time.time() + 10
+    os.utime(source, (later, later))
+    assert not on_disk(doubled.plain, {source})
+    Path(source).unlink()
+    assert not on_disk(doubled.plain, {source})
+
+
+def test_what_is_long_to_compile_waits_for_more_work_unless_it_is_on_disk(doubled):
+    long = Kernel(doubled.plain)
+    long.__dict__.update(_bytes=100 * BYTES, _kept=False)
+    kept = Kernel(doubled.plain)
+    kept.__dict__.update(_bytes=100 * BYTES, _kept=True)
+    assert long.sized(50 * WORTH_COMPILING) is long.plain
+    assert kept.sized(1.1 * WORTH_COMPILING) is kept.compiled
+    assert long.sized(60 * WORTH_COMPILING) is long.compiled  # many calls add up
+    assert long.sized(1) is long.compiled

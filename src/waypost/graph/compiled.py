@@ -1,13 +1,15 @@
 """Loops over arrays that are plain Python on small models and machine code on large ones.
 
 A kernel is written once, in the part of Python that numba understands. Small inputs run it as it is, so that nobody
-waits for a compiler; large ones compile it, once per machine (numba keeps the result on disk). Object arrays of
-rationals always run as they are: the same text serves both arithmetics.
+waits for a compiler; large ones compile it, once per machine (numba keeps the result on disk). Fetching machine code
+takes a moment and compiling it up to half a minute, so what is large depends on what is on the disk, and on how long
+the text of a kernel is. Object arrays of rationals always run as they are: the same text serves both arithmetics.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,9 +19,11 @@ from threading import Lock, Timer
 from types import FunctionType
 from typing import Any, TypeVar
 
-from waypost.graph.keeping import keep_carefully
+from waypost.graph.keeping import keep_carefully, on_disk
 
-WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python; importing numba alone takes 700 ms
+WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python
+FETCHING = 6  # times as many are worth importing numba for
+BYTES = 600  # of Python's own code take half a second to compile: once kept, it is worth waiting for a few times longer
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
 LONG = 0.15  # seconds of waiting for a model: then it is one that machine code will be needed for
@@ -62,7 +66,7 @@ class Kernel:
             compiled = self._compiled(cache=True)
         except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
-        keep_carefully(compiled, {__file__, *(k.plain.__code__.co_filename for k in self._reached())})
+        keep_carefully(compiled, self._sources)
         return compiled
 
     @cached_property
@@ -73,6 +77,25 @@ class Kernel:
             no_cfunc_wrapper=True,
             **({"forceinline": True, "_nrt": False} if self.leaf else {}),
         )
+
+    @property
+    def _wait(self) -> float:
+        """How long machine code is to be waited for: that of a kernel of a few lines on disk is 1."""
+        if not self._kept:
+            return max(FETCHING, self._bytes / BYTES)
+        return 1 if "numba" in sys.modules else FETCHING
+
+    @cached_property
+    def _kept(self) -> bool:
+        return on_disk(self.plain, self._sources)
+
+    @property
+    def _sources(self) -> set[str]:
+        return {__file__, *(k.plain.__code__.co_filename for k in self._reached())}
+
+    @cached_property
+    def _bytes(self) -> int:
+        return sum(len(k.plain.__code__.co_code) for k in self._reached())
 
     def _reached(self) -> set[Kernel]:
         """The kernel itself and all that it calls, or they do."""
@@ -104,7 +127,7 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        if not self.spent > (0 if _in_haste else WORTH_COMPILING):
+        if self.spent < inf and not self.spent > (0 if _in_haste else WORTH_COMPILING * self._wait):
             return self.plain
         self.spent = inf  # once compiled, always
         return self.compiled

@@ -8,11 +8,32 @@ holds the functions that it calls, so that it is made again when any of the file
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+
+def on_disk(function: Callable[..., Any], sources: Iterable[str]) -> bool:
+    """Whether machine code of a function lies where numba looks for it, and none of its `sources` is younger.
+
+    It is a guess that takes a moment and does not need numba: whoever believes it may still have to compile.
+    """
+    code = function.__code__
+    source = Path(code.co_filename)
+    name = f"{source.stem}.{function.__qualname__}-{code.co_firstlineno}.py{sys.version_info[0]}{sys.version_info[1]}"
+    given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    shared = Path(given) if given else Path(home, "numba").expanduser()
+    beside = source.parent / "__pycache__"
+    try:
+        youngest = max(Path(file).stat().st_mtime for file in sources)
+        found = [*shared.glob(f"*/{name}*.nbi"), *([] if given else beside.glob(f"{name}*.nbi"))]
+        return any(file.stat().st_mtime >= youngest for file in found)
+    except OSError:
+        return False
 
 
 def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:

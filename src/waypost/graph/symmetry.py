@@ -132,8 +132,10 @@ def _told(graph: Graph, data: NDArray[np.float64], renaming: Ints) -> bytes:
 def _refined(model: Coloured, colours: Colours) -> Colours:
     """Colours as fine as whom states lead to, and are led to from, can make them."""
     classes = len(np.unique(colours))
+    work = 4.0 * ROUNDS * (len(colours) + len(model.indices))
     while True:
-        colours = _recolour.compiled(ROUNDS, colours, model)
+        with np.errstate(over="ignore"):  # hashes are what is left
+            colours = _recolour.sized(work)(ROUNDS, colours, model)
         before, classes = classes, len(np.unique(colours))
         if classes in (before, len(colours)):
             return colours
