@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 
-from waypost.graph.compiled import BYTES, WORTH_COMPILING, Kernel, eagerly, kernel
+from waypost.graph.compiled import BYTES, WORTH_COMPILING, Kernel, eagerly, kernel, watching
 from waypost.graph.keeping import on_disk
 
 
@@ -67,5 +67,9 @@ def test_what_is_long_to_compile_waits_for_more_work_unless_it_is_on_disk(double
     kept.__dict__.update(_bytes=100 * BYTES, _kept=True)
     assert long.sized(50 * WORTH_COMPILING) is long.plain
     assert kept.sized(1.1 * WORTH_COMPILING) is kept.compiled
-    assert long.sized(60 * WORTH_COMPILING) is long.compiled  # many calls add up
-    assert long.sized(1) is long.compiled
+    told = []
+    with watching(lambda: told.append("wait")):
+        assert long.sized(60 * WORTH_COMPILING) is long.compiled  # many calls add up
+        assert long.sized(1) is long.compiled
+        assert kept.sized(1) is kept.compiled
+    assert told == ["wait"]

@@ -42,6 +42,8 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
     """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from waypost.graph.compiled import watching
+
     console = terminal.console(stderr=True)
     shown = not quiet and sys.stderr.isatty()
     bar = Progress(
@@ -49,7 +51,7 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
         transient=True, disable=not shown, auto_refresh=False,
     )  # fmt: skip
     task = bar.add_task("bounds", total=total)
-    done, began, running = 0, time.monotonic(), False
+    done, began, running, warned = 0, time.monotonic(), False, False
 
     def settled(number: int) -> None:
         nonlocal done, running
@@ -61,8 +63,17 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
         if running:
             bar.refresh()
 
+    def compiling() -> None:
+        nonlocal warned
+        if shown and not warned:
+            warned = True
+            console.print("making machine code for this computer, once; it takes up to half a minute", style="dim")
+
     try:
-        with interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"):
+        with (
+            watching(compiling),
+            interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"),
+        ):
             yield settled
     finally:
         if running:

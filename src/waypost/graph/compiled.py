@@ -26,6 +26,7 @@ FETCHING = 6  # times as many are worth importing numba for
 BYTES = 600  # of Python's own code take half a second to compile: once kept, it is worth waiting for a few times longer
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
+LONG_TEXT = 10 * BYTES  # takes seconds to compile
 LONG = 0.15  # seconds of waiting for a model: then it is one that machine code will be needed for
 
 T = TypeVar("T")
@@ -33,6 +34,7 @@ U = TypeVar("U")
 
 _HASTE = Lock()
 _in_haste = 0  # blocks of `eagerly` that somebody is in
+_watching: list[Callable[[], None]] = []  # who wants to know
 
 
 class Kernel:
@@ -129,6 +131,9 @@ class Kernel:
         self.spent += work
         if self.spent < inf and not self.spent > (0 if _in_haste else WORTH_COMPILING * self._wait):
             return self.plain
+        if self.spent < inf and not self._kept and self._bytes > LONG_TEXT:
+            for told in _watching:
+                told()
         self.spent = inf  # once compiled, always
         return self.compiled
 
@@ -192,6 +197,16 @@ def eagerly() -> Iterator[None]:
     finally:
         with _HASTE:
             _in_haste -= 1
+
+
+@contextmanager
+def watching(told: Callable[[], None]) -> Iterator[None]:
+    """Tell somebody whenever work within begins to wait for a compiler, for seconds or longer."""
+    _watching.append(told)
+    try:
+        yield
+    finally:
+        _watching.remove(told)
 
 
 @contextmanager
