@@ -129,11 +129,15 @@ class Kernel:
         if not work:  # rationals, which no machine code knows
             return self.plain
         self.spent += work
-        if self.spent < inf and not self.spent > (0 if _in_haste else WORTH_COMPILING * self._wait):
+        worth = 0 if _in_haste else WORTH_COMPILING
+        if not self.spent > worth:
             return self.plain
-        if self.spent < inf and not self._kept and self._bytes > LONG_TEXT:
-            for told in _watching:
-                told()
+        if self.spent < inf:
+            if not self.spent > worth * self._wait:
+                return self.plain
+            if not self._kept and self._bytes > LONG_TEXT:
+                for told in _watching:
+                    told()
         self.spent = inf  # once compiled, always
         return self.compiled
 

@@ -58,9 +58,7 @@ class Known(NamedTuple):
 def nothing_known(worth, stake) -> Known:  # type: ignore[no-untyped-def]
     """Nothing but what terminal states are worth, and have at stake."""
     n = len(worth)
-    return Known(
-        worth, np.zeros(n), np.zeros(n), 4.0 * stake, np.arange(n), np.empty(n, np.int64), np.zeros((n, 2))
-    )  # fmt: skip
+    return Known(worth, np.zeros(n), np.zeros(n), 4.0 * stake, np.arange(n), np.empty(n, np.int64), np.zeros((n, 2)))
 
 
 @kernel
@@ -116,12 +114,15 @@ def bettered(low, high, order, pattern, rewards, earned, known, factors, boldly)
     along a run is taken for nothing, for neighbours share most of it: it may lead round in circles.
     """
     block = order[low:high]
-    strain = known.strain[block]
+    strain = np.empty(high - low)
+    for i in range(high - low):
+        strain[i] = known.strain[block[i]]
     begin(block, rewards, earned, known)
     _refine(low, high, order, pattern, rewards, known, factors, 0.0 if boldly else 1.0)
     switched = _improve(block, rewards, earned, known)
     agree(block, known)
-    known.strain[block] = strain
+    for i in range(high - low):
+        known.strain[block[i]] = strain[i]
     return bool(switched)
 
 
@@ -215,8 +216,7 @@ def _forget(x, rewards, earned, known) -> None:  # type: ignore[no-untyped-def]
 def _missing(x, rewards, choice, known, hidden):  # type: ignore[no-untyped-def]
     """By how much one step of a strategy earns more than its state is worth, and by how much that may be wrong.
 
-    By what rounding hides of it, if that counts; a little of itself, as floats add it up along runs; and what is wrong
-    where it leads.
+    By what rounding hides of it, a little of itself, as floats add it up along runs, and what is wrong where it leads.
     """
     total, rest, spread, unsure, n = 0.0, 0.0, 0.0, 0.0, 0.0
     if choice[x] >= 0:

@@ -33,20 +33,28 @@ def vouched(w, patient, course, pattern, lanes) -> int:  # type: ignore[no-untyp
     the best takes long to find.
     """
     weights = lanes.weights
-    earned = Payoff(lanes.gain[:, w].copy(), lanes.loss[:, w].copy(), lanes.choice[:, w].copy())
-    stops = lanes.may_stop[:, w].copy()
-    if ((earned.choice == STOP) & ~stops).any():  # in a cycle that is never left: no strategy in scope
-        return UNSURE
+    n = len(lanes.choice)
+    earned = Payoff(np.empty(n), np.empty(n), np.empty(n, np.int64))
+    stops = np.empty(n, np.bool_)
+    worth, stake = np.empty(n), np.zeros(n)
+    for x in range(n):
+        up = weights[0, w] * lanes.gain[x, w]
+        down = weights[1, w] * lanes.loss[x, w]
+        earned.gain[x], earned.loss[x], earned.choice[x] = lanes.gain[x, w], lanes.loss[x, w], lanes.choice[x, w]
+        stops[x] = lanes.may_stop[x, w]
+        worth[x] = up - down
+        if earned.choice[x] == DECIDED:
+            stake[x] = up + down
+        elif earned.choice[x] == STOP and not stops[x]:  # in a cycle that is never left: no strategy in scope
+            return UNSURE
     rewards = Rewards(
         course.first_choice, course.indptr, course.indices, course.data, course.enabled, stops, stops,
         weights[0, w], weights[1, w], 0.0, 0.0, False,
     )  # fmt: skip
-    stake = weights[0, w] * earned.gain + weights[1, w] * earned.loss
     start = course.start
-    least = stake[start]
-    stake[earned.choice != DECIDED] = 0.0
-    known = nothing_known(weights[0, w] * earned.gain - weights[1, w] * earned.loss, stake)
-    found = known.worth[start]
+    least = weights[0, w] * earned.gain[start] + weights[1, w] * earned.loss[start]
+    found = worth[start]
+    known = nothing_known(worth, stake)
     if course.wandering.any():
         _lead(course, earned.choice, known.leader)
     factors = blank(pattern, course.data)
@@ -64,7 +72,8 @@ def vouched(w, patient, course, pattern, lanes) -> int:  # type: ignore[no-untyp
         elif not switched:
             judge(low, high, pattern.order, pattern, pattern.place, rewards, earned, known, factors)
     if switched:
-        lanes.choice[:, w] = earned.choice
+        for x in range(n):
+            lanes.choice[x, w] = earned.choice[x]
         return SWITCHED
     most = known.worth[start] + known.fix[start] + EPS * known.strain[start]
     return SURE if _small(course.kind, most, found, least) else UNSURE
@@ -98,13 +107,31 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _at_first(ended):  # type: ignore[no-untyped-def]
+    """(8,) SURE where a lane has ended."""
+    verdict = np.empty(8, np.int64)
+    for w in range(8):
+        verdict[w] = SURE if ended[w] else UNSURE
+    return verdict
+
+
+@leaf
+def _any(some, verdict):  # type: ignore[no-untyped-def]
+    """Whether any of some lanes is SURE."""
+    found = False
+    for w in range(8):
+        found |= some[w] and verdict[w] == SURE
+    return found
+
+
+@kernel
 def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # type: ignore[no-untyped-def]
     """(8,) SURE where no choice is so much better that it matters in as many `steps` as there are at most, or UNSURE.
 
     Strains are ``known + most T(x)``, see `steps`: then no choice asks for more. `worth` is room.
     """
     width = 8
-    verdict = np.where(ended, SURE, UNSURE)
+    verdict = _at_first(ended)
     known = np.zeros(width)  # strain of what is decided
     most = np.zeros(width)  # strain of one step
     better, spread = np.empty(width), np.empty(width)
@@ -125,8 +152,9 @@ def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # typ
             if not course.enabled[c]:
                 continue
             leaving = 0.0
-            better[:] = 0.0
-            spread[:] = 0.0
+            for w in range(width):
+                better[w] = 0.0
+                spread[w] = 0.0
             for e in range(course.indptr[c], course.indptr[c + 1]):
                 y = course.indices[e]
                 p = course.data[e]
@@ -155,7 +183,7 @@ def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # typ
 def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
     """(8,) SURE or, where that takes a closer look or a lane has not ended, UNSURE; `errors` is room."""
     n, width = lanes.choice.shape
-    verdict = np.where(ended, SURE, UNSURE)
+    verdict = _at_first(ended)
     for x in range(n):
         for w in range(width):
             if lanes.choice[x, w] == STOP and not lanes.may_stop[x, w]:
@@ -166,7 +194,7 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
                 for w in range(width):
                     if lanes.choice[course.choice_state[c], w] != DECIDED:
                         verdict[w] = UNSURE
-        if (verdict == UNSURE).all():
+        if not _any(ended, verdict):
             return verdict
     worth, fix, strain = errors[0], errors[1], errors[2]
     for x in range(n):
@@ -187,15 +215,17 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
             _refine(low, high, course, pattern, lanes, errors)
             _strain(low, high, asking, course, pattern, lanes, errors)
         for k in range(_PASSES if high - low > 1 else 1):
-            raised[:] = False
+            for w in range(width):
+                raised[w] = False
             _raise(low, high, k % 2 == 1, asking, course, pattern, lanes, errors, raised)
-            if not (raised & (verdict == SURE)).any():
+            if not _any(raised, verdict):
                 break
             if k % 2 == 1 and k >= _FROM:
                 factorise(low, high, asking, course, pattern, lanes)
                 _strain(low, high, asking, course, pattern, lanes, errors)
-        if high - low > 1:
-            verdict[raised] = UNSURE
+        for w in range(width):
+            if high - low > 1 and raised[w]:
+                verdict[w] = UNSURE
     for w in range(width):
         x = course.start
         up = lanes.weights[0, w] * lanes.gain[x, w]
