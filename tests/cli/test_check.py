@@ -88,9 +88,9 @@ def test_properties_may_be_named_or_written(model):
 def test_sizes_are_told(model):
     text = checked(model)
     assert "4 states, 5 choices, 7 transitions" in text
-    assert "1 states offer a choice, of up to 2" in text
+    assert "1 state offers a choice, of up to 2" in text
     assert "variables: x 0..3" in text
-    assert "1 components are cyclic, the largest has 2 states" in text
+    assert "1 component is cyclic, it has 2 states" in text
 
 
 def test_a_jani_file_brings_its_own_properties(tmp_path):

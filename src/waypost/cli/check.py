@@ -73,8 +73,12 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     if len(found.goals) > MOST_GOALS:
         console.print(Text(f"and {len(found.goals) - MOST_GOALS} more"))
     if properties:
-        rows = [[p.name, p.text, value] for p, value in zip(properties, values(mdp, properties, exact), strict=True)]
-        console.print(fitted_table(console, ["property", "asks for", "value"], rows, names=3, title="Properties"))
+        told = zip(properties, values(mdp, properties, exact), strict=True)
+        rows = [[p.name, "" if p.text == p.name else p.text, value] for p, value in told]
+        head = ["property", "asks for", "value"]
+        if not any(asks for _, asks, _ in rows):  # given as text, they have no other name
+            head, rows = ["property", "value"], [[name, value] for name, _, value in rows]
+        console.print(fitted_table(console, head, rows, names=len(head), title="Properties"))
 
 
 def values(mdp: MDP, properties: Iterable[Property | Unsupported], exact: bool) -> Iterator[str]:
@@ -112,13 +116,16 @@ def _lines(found: Overview, mdp: MDP) -> list[str]:
     lines = [
         f"{found.states} states, {found.choices} choices, {found.transitions} transitions",
         f"initial state {found.initial!r}",
-        f"{found.deciding} states offer a choice" + (f", of up to {found.most_choices}" if found.deciding else ""),
+        f"{found.deciding} {'state offers' if found.deciding == 1 else 'states offer'} a choice"
+        + (f", of up to {found.most_choices}" if found.deciding else ""),
         f"at most {found.leaving:,} transitions leave a state, at most {found.touching:,} leave or enter one",
     ]
     if variables := _variables(mdp):
         lines.append(f"variables: {variables}")
     if found.cycles:
-        lines.append(f"{found.cycles} components are cyclic, the largest has {found.largest_cycle} states")
+        several = f"{found.cycles} components are cyclic, the largest"
+        cyclic = "1 component is cyclic, it" if found.cycles == 1 else several
+        lines.append(f"{cyclic} has {found.largest_cycle} states")
     if found.end_components:
         lines.append(
             f"{found.end_components} end components of more than one state: strategies may stay there for ever"

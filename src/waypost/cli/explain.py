@@ -25,12 +25,13 @@ from waypost.cli.source import (
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.environments.named import names_environment
-from waypost.errors import WaypostError
+from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError
 from waypost.model import MDP
 from waypost.model.steps import STEP
 from waypost.processes.places import working
 
 if TYPE_CHECKING:
+    from waypost.formats.properties import Posed, Property
     from waypost.importance import Explanation
     from waypost.learn import Prepared
 
@@ -167,7 +168,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
         if not any(options[name] for name in BEHIND):
             reading["target"] = options["target"] or None
         return load(options["model"], data=options["data"], **reading)
-    from waypost.formats.properties import asked, counts_later, find_property
+    from waypost.formats.properties import counts_later, find_property
 
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
@@ -177,7 +178,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     if loaded.jumps and wanted.within is not None:
         raise WaypostError(f"{wanted.text!r} bounds the time, and a continuous-time model is read by its jumps alone")
-    question = asked(loaded.mdp, wanted)
+    question = _posed(loaded.mdp, wanted)
     if wanted.given is not None and counts_later(loaded.mdp, wanted):
         raise WaypostError(
             f"{wanted.text!r} also counts what comes after its condition, and importance only what comes before; "
@@ -186,6 +187,21 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     if wanted.given is not None:  # a conditional property is the importance of a set
         options["states"] = (*options["states"], wanted.target)
     return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
+
+
+def _posed(mdp: MDP, wanted: Property) -> Posed:
+    """Question of a property; a target that holds nowhere in what was built cannot be reached."""
+    from waypost.formats.properties import asked
+
+    try:
+        return asked(mdp, wanted)
+    except NameUnknownError:
+        raise
+    except ModelError:
+        around = "" if wanted.avoid is None else f" as {wanted.text!r} asks"
+        start = mdp.states[mdp.initial]
+        said = f"no strategy reaches {wanted.target!r} from {start!r}{around}, so importance is undefined"
+        raise UndefinedImportanceError(said) from None
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:

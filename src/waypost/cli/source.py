@@ -99,15 +99,25 @@ def load(
     if (seconds := allowed()) is not None:
         building["time_limit"] = seconds
     unread = f"{without_credentials(source)} was not read to its end"
+    stops = _texts(building.get("target")) if Path(source).suffix in SYMBOLIC else ()
     meanwhile = imported_meanwhile(*NEXT)
     with warnings.catch_warnings(record=True) as caught, interruptible(lambda: unread), meanwhile:
         warnings.simplefilter("always", ReadingNote)
-        mdp = read_mdp(source, constants=parse_constants(constants), exact=exact, **building)
+        mdp = _read(source, stops, constants=parse_constants(constants), exact=exact, **building)
     notes = [warning for warning in caught if issubclass(warning.category, ReadingNote)]
     jumps = any(issubclass(warning.category, JumpsNote) for warning in notes)
     goal = GOAL if names_environment(source) and mdp.labels[GOAL].any() else None
-    stops = _texts(building.get("target")) if Path(source).suffix in SYMBOLIC else ()
     return Loaded(mdp, goal, notes=tuple(str(warning.message) for warning in notes), jumps=jumps, built_to=stops)
+
+
+def _read(source: str, stops: tuple[str, ...], **how: Any) -> MDP:
+    try:
+        return read_mdp(source, **how)
+    except ModelError as error:
+        if not stops or how.get("initial") is None:
+            raise
+        target = " or ".join(map(repr, stops))
+        raise ModelError(f"{error} on the way to {target}, and a run begins before that") from None
 
 
 def _texts(target: Any) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def asked(mdp: MDP, question: Property) -> Posed:
     >>> asked(mdp, parse_property('Pmax=? [ F<=2 "won" ]'))
     Posed(mdp=MDP(states=5, choices=5, transitions=7, initial='a, step=0'), target='"won"', states=None)
     """
-    mdp = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
+    mdp = _knowing(mdp, question)
     if question.given is not None:
         if counts_later(mdp, question):
             parts = mdp.where(question.target), mdp.where(question.given)
@@ -83,6 +83,14 @@ def asked(mdp: MDP, question: Property) -> Posed:
     if question.within is not None:
         mdp = within(mdp.absorbing(mdp.where(question.target)), question.within)
     return Posed(mdp, question.target)
+
+
+def _knowing(mdp: MDP, question: Property) -> MDP:
+    """Model that knows what the question speaks of: definitions of its file, and the labels that every model has."""
+    given = {"init": np.arange(mdp.n_states) == mdp.initial, "deadlock": np.zeros(mdp.n_states, bool)}
+    wanted = {name: mask for name, mask in given.items() if f'"{name}"' in question.text and name not in mdp.labels}
+    known = mdp.with_labels({**mdp.labels, **wanted}) if wanted else mdp
+    return replace(known, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
 
 
 def counts_later(mdp: MDP, question: Property) -> bool:
@@ -105,8 +113,7 @@ def answer(mdp: MDP, question: Property, *, exact: bool = False) -> Any:
     >>> answer(mdp, parse_property('Pmax=? [ !"c" U "b" ]'))
     0.5
     """
-    known = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
-    if not _holds(known, question.target).any():
+    if not _holds(_knowing(mdp, question), question.target).any():
         return Fraction(0) if exact else 0.0
     model, target, _ = asked(mdp, question)
     if not _holds(model, question.target).any():  # not within so many steps

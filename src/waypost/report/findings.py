@@ -334,7 +334,8 @@ def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
     """
     if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
         return []
-    found = [each for each in told if each.kind is Kind.OPTIONAL and each.bounds["optimal"] != each.bounds["all"]]
+    optional = [each for each in told if each.kind is Kind.OPTIONAL]
+    found = [each for each in optional if _shares(each.bounds["optimal"]) != _shares(each.bounds["all"])]
     found.sort(key=lambda each: [-float(bound) for bound in each.bounds["optimal"]])
     runs = f"of the runs that reach {printable(explanation.target)} pass "
     return [
