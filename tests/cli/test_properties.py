@@ -162,7 +162,7 @@ label "top" = x=4;
         (["--target", '"tip"'], "no label 'tip' in this model; known labels: top"),
         (
             ["--prop", 'Pmax=? [ x>2 U "top" ]', "--initial", "x=1"],
-            "from 'x=1' as 'Pmax.* asks, so importance is undefined",
+            "from 'x=1' as 'Pmax.* asks, so .* undefined",
         ),
         (["--target", "top", "--initial", "y=1"], "means 5 states, and .* say which: 'x=0, y=1' or"),
         (["--target", "x=2", "--initial", "x=3 & y=0"], "on the way to 'x=2', and a run begins before that"),

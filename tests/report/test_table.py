@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -149,3 +150,25 @@ def test_columns_move_together_before_a_word_of_a_name_is_broken():
     shown = printed(lambda console: console.print(made), 70)
     assert all(any(line.startswith(name) for line in shown) for name in names)
     assert any("offertes" in line for line in shown)
+
+
+def test_a_state_of_many_variables_goes_by_those_that_differ_from_the_start():
+    """Law: a name that nobody can read is shortened to what tells its state apart, and the table says so."""
+    names = [", ".join(f"v{k}={int(k < n)}" for k in range(9)) for n in range(4)]
+    moves = {a: {"go": {b: 0.5, names[0]: 0.5}} for a, b in pairwise(names)}
+    mdp = MDP.from_dict({**moves, names[-1]: {}}, initial=names[0], labels={"done": names[3:]})
+    said = "\n".join(printed(lambda console: print_table(explain(mdp, target="done"), top=9, console=console), 240))
+    lead, _, rest = said.partition("\n")
+    assert names[0] in lead
+    assert not any(name in rest for name in names)
+    assert "pass v0=1 and v0=1, v1=1, whatever is done." in rest
+    assert "v0=1, v1=1, v2=1 " in rest
+    assert "differs from the start" in rest
+
+
+def test_a_probability_that_stands_alone_is_told_however_small():
+    """Law: where it is next to 0 or 1, it is said how near."""
+    mdp = MDP.from_dict({"a": {"go": {"b": 2**-20, "c": 1 - 2**-20}}, "b": {}, "c": {}}, initial="a")
+    for target, told in (("b", "probability 9.54e-07."), ("c", "probability 1 - 9.54e-07.")):
+        found = explain(mdp, target=target)
+        assert told in "".join(printed(lambda console, found=found: print_table(found, top=9, console=console), 100))

@@ -50,7 +50,7 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     from rich.text import Text
 
     from waypost.report.table import fitted_table
-    from waypost.report.wording import cell
+    from waypost.report.wording import chance
 
     given = parse_constants(constants)
     files = properties_files(model) if model is not None and not props and Path(model).is_file() else ()
@@ -65,7 +65,7 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     for line in _lines(found, mdp):
         console.print(Text(terminal.brief(line)))
     lines = [
-        [goal.name, str(goal.states), *("" if p is None else cell(p) for p in (goal.least, goal.greatest))]
+        [goal.name, str(goal.states), *("" if p is None else chance(p) for p in (goal.least, goal.greatest))]
         for goal in goals_reached(mdp, found.goals[:MOST_GOALS], exact=exact)
     ]
     head = ["label or final state", "states", "least", "greatest"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.wording import printable
 
+SPELT = 6  # variables up to which a state goes by all of their values
+SHORT_NAMES = "A state goes by the variables in which it differs from the start."
 _NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
 
 
@@ -73,6 +75,33 @@ def addition(called: str, name: str) -> str:
     'x=1, carrying=yellow_key'
     """
     return re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "", name).strip(" :;,-()[]") if called in name else name
+
+
+def are_short(mdp: MDP) -> bool:
+    """Whether `short_names` leave out anything."""
+    return short_names(mdp)(mdp.initial) != mdp.states[mdp.initial]
+
+
+def short_names(mdp: MDP) -> Callable[[int], str]:
+    """What to call states on a terminal: where names are values of many variables, by those that differ at the start.
+
+    >>> start, later = (", ".join(f"{x}={int(x == y)}" for x in "abcdefg") for y in "ag")
+    >>> mdp = MDP.from_dict({start: {"go": later}, later: {}}, initial=start)
+    >>> called = short_names(mdp)
+    >>> called(0), called(1)
+    ('(start)', 'a=0, g=1')
+    """
+    first = mdp.states[mdp.initial].split(", ")
+    if len(first) <= SPELT or not all("=" in part for part in first):
+        return lambda state: mdp.states[state]
+
+    def called(state: int) -> str:
+        parts = mdp.states[state].split(", ")
+        if len(parts) != len(first):
+            return mdp.states[state]
+        return ", ".join(part for part, before in zip(parts, first, strict=True) if part != before) or "(start)"
+
+    return called
 
 
 def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:
