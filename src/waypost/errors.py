@@ -104,7 +104,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     while len(few) > 3 and sum(map(len, few)) > LISTED:
         few.pop()
     more += 8 - len(few)
-    shown = ", ".join(few) + (f" and {more} more" if more > 0 else "")
+    shown = ("; " if any(", " in n for n in few) else ", ").join(few) + (f" and {more} more" if more > 0 else "")
     kinds = "properties" if kind == "property" else kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")

@@ -181,3 +181,15 @@ def test_one_of_several_initial_states_is_chosen_by_what_tells_it_from_the_other
     (tmp_path / "m.prism").write_text(SEVERAL)
     words = (str(tmp_path / "m.prism"), "--target", "top", "--initial")
     assert answer(*words, "x=1") == answer(*words, "x=1, y=0")
+
+
+def test_steps_are_counted_by_constants_of_the_model_too(tmp_path):
+    """Law: a property may use the constants of its model, those that are given and those that it defines."""
+    pytest.importorskip("stormpy")
+    file, beside = tmp_path / "m.prism", tmp_path / "m.props"
+    text = "const int N; const int twice=2*N; module m x:[0..9]; [up] x<9 -> 0.5:(x'=x+1)+0.5:true; endmodule"
+    file.write_text(f"mdp {text}")
+    beside.write_text('"soon": Pmax=? [ F<=twice x=N ];')
+    for prop in ("soon", f"{beside}:soon", "Pmax=? [ F<=(N+2) x=N ]"):
+        found = answer(str(file), "--const", "N=2", "--prop", prop)
+        assert found["reachability"]["max"] == pytest.approx(11 / 16)

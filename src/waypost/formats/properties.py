@@ -191,19 +191,31 @@ def listed_properties(
     source: str, *, constants: Mapping[str, Any] | None = None, model: Path | str | None = None
 ) -> tuple[Property | Unsupported, ...]:
     """All properties of a ``FILE``, the one of ``FILE:NAME``, the one of a `model` by its name, or one as text."""
+    given = {**_texts(constants or {}), **_definitions_in(model, constants or {})}
     if is_question(source):
-        return (read_statement(source, _texts(constants or {})),)
+        return (read_statement(source, given),)
     if Path(source).is_file():
-        return read_properties(source, constants=constants)
+        return read_properties(source, constants=constants, known=given)
     files, name = places_of(source, model)
-    known = [p for file in files for p in read_properties(file, constants=constants)]
+    known = [p for file in files for p in read_properties(file, constants=constants, known=given)]
     found = tuple(p for p in known if p.name == name)[:1]
     if found:
         return found
     if _SIGNS.search(source):
-        return (read_statement(source, _texts(constants or {})),)
+        return (read_statement(source, given),)
     places = " or ".join(file.name for file in files) or "this model"
     raise unknown_name("property", name, [p.name for p in known], places)
+
+
+def _definitions_in(model: Path | str | None, constants: Mapping[str, Any]) -> dict[str, str]:
+    """Constants and formulas of a PRISM or JANI model, which its properties may use."""
+    path = Path(model or "")
+    if path.suffix not in (*prism.FORMAT.endings, *jani.FORMAT.endings) or not path.is_file():
+        return {}
+    text = read_text(path)
+    if text.lstrip().startswith("{"):
+        return jani.definitions_of(parsed(text, path.name), constants)
+    return definitions_of(COMMENT.sub("", text), constants)
 
 
 def places_of(source: str, model: Path | str | None = None) -> tuple[tuple[Path, ...], str]:
@@ -220,15 +232,15 @@ def places_of(source: str, model: Path | str | None = None) -> tuple[tuple[Path,
 
 
 def read_properties(
-    path: Path | str, *, constants: Mapping[str, Any] | None = None
+    path: Path | str, *, constants: Mapping[str, Any] | None = None, known: Mapping[str, str] | None = None
 ) -> tuple[Property | Unsupported, ...]:
-    """Read the properties of a PRISM properties file or of a JANI model."""
+    """Read the properties of a PRISM properties file or of a JANI model; `known` are the definitions of its model."""
     path = Path(path)
     text = read_text(path)
     if text.lstrip().startswith("{"):
         document = parsed(text, path.name)
         return tuple(_from_jani(given, document, constants or {}) for given in document.get("properties") or [])
-    return loads(text, constants=constants)
+    return loads(text, constants=constants, known=known)
 
 
 def parse_property(text: str, *, definitions: Mapping[str, str] | None = None) -> Property:
@@ -240,14 +252,16 @@ def parse_property(text: str, *, definitions: Mapping[str, str] | None = None) -
     return _supported(read_statement(text, definitions or {}))
 
 
-def loads(text: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Property | Unsupported, ...]:
-    """Read the properties in the text of a PRISM properties file.
+def loads(
+    text: str, *, constants: Mapping[str, Any] | None = None, known: Mapping[str, str] | None = None
+) -> tuple[Property | Unsupported, ...]:
+    """Read the properties in the text of a PRISM properties file; `known` are the definitions of its model.
 
     >>> [p.name for p in loads('const int k=3; "soon": Pmax=? [ F<=k "goal" ]; "cost": R{"c"}min=? [ F "goal" ]')]
     ['soon', 'cost']
     """
     plain = COMMENT.sub("", text)
-    definitions = {**_texts(constants or {}), **definitions_of(plain, constants or {})}
+    definitions = {**(known or {}), **_texts(constants or {}), **definitions_of(plain, constants or {})}
     labels = dict(_LABEL.findall(plain))
     body = _DECLARED.sub("", plain)
     body = _QUOTED.sub(lambda m: f"({labels[m[1]]})" if m[1] in labels and not m[2] else m[0], body)
