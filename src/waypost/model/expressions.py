@@ -363,7 +363,7 @@ class _Evaluator:
             return _Words(np.int64(0), (name,))
         if name in self.labels:
             raise self.wrong(f'means the label {name} at character {start + 1}; write it in quotes: "{name}"')
-        raise unknown_name("variable", name, [*self.variables, *self.definitions])
+        raise unknown_name("variable", name, {**self.variables, **self.definitions})
 
     def _defined(self, name: str) -> Any:
         """Value of a constant or a formula."""
