@@ -14,9 +14,11 @@ from rich.console import Console
 from waypost.cases import loan
 from waypost.importance import explain
 from waypost.model import MDP, Strategy
+from waypost.patterns import usual_ways
 from waypost.report import print_table
 from waypost.report.intervals import print_intervals
 from waypost.report.table import fitted_table, table
+from waypost.report.ways import print_ways
 from waypost.report.wording import SCOPE_TITLES, cell, printable, span
 from waypost.uncertainty.resampling import Resampled
 
@@ -172,3 +174,24 @@ def test_a_probability_that_stands_alone_is_told_however_small():
     for target, told in (("b", "probability 9.54e-07."), ("c", "probability 1 - 9.54e-07.")):
         found = explain(mdp, target=target)
         assert told in "".join(printed(lambda console, found=found: print_table(found, top=9, console=console), 100))
+
+
+def test_a_step_between_states_of_many_variables_is_told_by_what_it_changes():
+    """Law: a way through such states names the first, and then changes; nobody would find them in full names."""
+    names = [", ".join(f"v{k}={int(k < n)}" for k in range(9)) for n in range(4)]
+    mdp = MDP.from_dict({**{a: {"go": b} for a, b in pairwise(names)}, names[-1]: {}}, initial=names[0])
+    found = usual_ways(mdp, target=names[-1], top=1)
+    told = "\n".join(printed(lambda console: print_ways(found, [None], "the only strategy", console), 240))
+    assert f"{names[0]} → v0=1 → v1=1 → v2=1 " in told
+    assert "steps by what they change" in told
+    whole = "\n".join(printed(lambda console: print_ways(found, [None], "it", console, whole=True), 400))
+    assert " → ".join(names) in whole
+
+
+def test_where_all_strategies_are_best_the_steps_that_can_be_avoided_least_are_told():
+    """Law: an explanation with numbers between 0 and 1 has something to say."""
+    ways = {"go": {"b": 0.25, "c": 0.35, "d": 0.4}, "run": {"b": 0.4, "c": 0.25, "d": 0.35}}
+    mdp = MDP.from_dict({"a": ways, **{name: {"go": "end"} for name in "bcd"}, "end": {}}, initial="a")
+    found = explain(mdp, target="end")
+    said = printed(lambda console: print_table(found, top=1, console=console), 100)
+    assert any("35 to 40 % of the runs that reach 'end' pass d." in line for line in said)

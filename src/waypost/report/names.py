@@ -91,17 +91,22 @@ def short_names(mdp: MDP) -> Callable[[int], str]:
     >>> called(0), called(1)
     ('(start)', 'a=0, g=1')
     """
-    first = mdp.states[mdp.initial].split(", ")
-    if len(first) <= SPELT or not all("=" in part for part in first):
-        return lambda state: mdp.states[state]
+    first = mdp.states[mdp.initial]
+    return lambda state: differing(first, mdp.states[state]) or "(start)"
 
-    def called(state: int) -> str:
-        parts = mdp.states[state].split(", ")
-        if len(parts) != len(first):
-            return mdp.states[state]
-        return ", ".join(part for part, before in zip(parts, first, strict=True) if part != before) or "(start)"
 
-    return called
+def differing(before: str, name: str) -> str:
+    """Values of many variables that are not those of the state before; the whole name where it has few, or others.
+
+    >>> differing("a=0, b=0, c=0, d=0, e=0, f=0, g=0", "a=0, b=1, c=0, d=0, e=0, f=0, g=2")
+    'b=1, g=2'
+    >>> differing("a=0, b=0", "a=0, b=1")
+    'a=0, b=1'
+    """
+    parts, others = name.split(", "), before.split(", ")
+    if len(parts) <= SPELT or [x.partition("=")[:2] for x in parts] != [x.partition("=")[:2] for x in others]:
+        return name
+    return ", ".join(part for part, other in zip(parts, others, strict=True) if part != other)
 
 
 def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:
