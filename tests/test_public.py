@@ -238,17 +238,33 @@ def test_wrong_witnesses_are_refused():
         dataclasses.replace(found, question=None).witness("Error", "upper")
 
 
+def _loaded_by(*arguments):
+    """Modules that a command line imports."""
+    code = (
+        "import sys\nfrom waypost.cli import main\ntry:\n    main(sys.argv[1:])\n"
+        "finally:\n    print('loaded', *sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_imports_nothing_heavy(argument):
     """So that it answers at once."""
-    code = (
-        "import sys\nfrom waypost.cli import main\ntry:\n    main([sys.argv[1]])\n"
-        "finally:\n    print('loaded', *sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, argument], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    loaded = {name.partition(".")[0] for name in _loaded_by(argument)}
     assert "click" in loaded
     assert not loaded & HEAVY
+
+
+def test_a_question_about_a_model_imports_nothing_of_logs_nor_storm_itself(tmp_path):
+    """So that it is answered soon: Storm is imported by its own process only."""
+    pytest.importorskip("stormpy")
+    file = tmp_path / "walk.prism"
+    file.write_text("mdp module m x:[0..3]; [up] x<3 -> 0.5:(x'=x+1)+0.5:(x'=0); endmodule label \"top\"=x=3;")
+    loaded = _loaded_by("explain", str(file), "--target", "top", "--csv", "-")
+    assert {"waypost.importance", "waypost.formats.storm"} <= loaded
+    rooms = {".".join(name.split(".")[:2]) for name in loaded}
+    assert not rooms & {"stormpy", *(f"waypost.{room}" for room in ("logs", "learn", "cases", "patterns", "story"))}
 
 
 def _asked_with(strategy):

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import re
 from collections.abc import Iterable, Sized
 from itertools import islice
@@ -103,7 +104,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "this 
     while len(few) > 3 and sum(map(len, few)) > LISTED:
         few.pop()
     more += 8 - len(few)
-    shown = ", ".join(few) + (f" and {more} more" if more > 0 else "")
+    shown = ("; " if any(", " in n for n in few) else ", ").join(few) + (f" and {more} more" if more > 0 else "")
     kinds = "properties" if kind == "property" else kind.replace(" or ", "s and ") + "s"
     listing = f" known {kinds}: {shown}" if names else f" there are no {kinds}"
     return NameUnknownError(f"no {kind} {name[:200]!r} in {where}{hint}{listing}")
@@ -151,6 +152,15 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(
-            f"{purpose} needs {module.partition('.')[0]}, which is not installed; run: pip install 'waypost[{extra}]'"
-        ) from error
+        raise MissingExtraError(_how_to_get(module, extra, purpose)) from error
+
+
+def require_elsewhere(module: str, extra: str, purpose: str) -> None:
+    """Say how to get an optional library that a child process will import, if it is not there; import nothing here."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtraError(_how_to_get(module, extra, purpose))
+
+
+def _how_to_get(module: str, extra: str, purpose: str) -> str:
+    library = module.partition(".")[0]
+    return f"{purpose} needs {library}, which is not installed; run: pip install 'waypost[{extra}]'"

@@ -88,9 +88,9 @@ def test_properties_may_be_named_or_written(model):
 def test_sizes_are_told(model):
     text = checked(model)
     assert "4 states, 5 choices, 7 transitions" in text
-    assert "1 states offer a choice, of up to 2" in text
+    assert "1 state offers a choice, of up to 2" in text
     assert "variables: x 0..3" in text
-    assert "1 components are cyclic, the largest has 2 states" in text
+    assert "1 component is cyclic, it has 2 states" in text
 
 
 def test_a_jani_file_brings_its_own_properties(tmp_path):
@@ -114,3 +114,14 @@ def test_a_jani_file_brings_its_own_properties(tmp_path):
     (tmp_path / "coin.props").write_text('"other": Pmax=? [ F "won" ]')
     assert rows(checked(path)) == {"luck": "0.5"}
     assert properties_files(path) == (path,)
+
+
+def test_of_thousands_of_final_states_a_few_are_told(tmp_path):
+    """Law: what has no label and is endless stands in no one's way to the properties."""
+    names = [f"x={k}" for k in range(100)]
+    mdp = MDP.from_dict({"x=100": {"go": dict.fromkeys(names, 0.01)}, **{name: {} for name in names}}, initial="x=100")
+    write_mdp(mdp, tmp_path / "many.json")
+    told = checked(str(tmp_path / "many.json"))
+    assert "and 95 more" in told
+    assert "x=4 " in told
+    assert "x=5 " not in told

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-import waypost.cli.explain
+import waypost.importance
 from waypost.cli import main
 from waypost.cli.stopping import allowed
 
@@ -17,7 +17,7 @@ def test_an_interrupt_tells_what_was_done(monkeypatch, capsys, tmp_path):
         progress(7)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(waypost.cli.explain, "explain", interrupted)
+    monkeypatch.setattr(waypost.importance, "explain", interrupted)
     with pytest.raises(SystemExit) as stop:
         main(["explain", "--target", "Granted", "--json", str(tmp_path / "never.json")])
     assert stop.value.code == 130
@@ -27,13 +27,13 @@ def test_an_interrupt_tells_what_was_done(monkeypatch, capsys, tmp_path):
 
 SLOW = """
 import signal, sys, time
-import waypost.cli.explain
+import waypost.cli.explain, waypost.importance
 if "ignored" in sys.argv:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background of a shell
 def slow(_mdp, *, progress, **_):
     progress(7)
     time.sleep(60)
-waypost.cli.explain.explain = slow
+waypost.importance.explain = slow
 waypost.cli.main(["explain", "--target", "Granted", "--json", sys.argv[1], "--time-limit", "2"])
 """
 

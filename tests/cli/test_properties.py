@@ -143,3 +143,53 @@ def test_a_probability_that_nobody_optimises_is_both_where_there_are_choices(mod
     """Law: P=? of a model with choices is the least and the greatest probability."""
     told = CliRunner().invoke(cli, ["check", model, "--prop", 'P=? [ F<=3 "trapped" ]'], catch_exceptions=False)
     assert "0 to 0.5" in told.stdout
+
+
+SEVERAL = """mdp
+module m
+  x : [0..4];
+  y : [0..1];
+  [up] x<4 -> 0.5:(x'=x+1) + 0.5:(y'=1);
+endmodule
+init x<=1 & y=0 endinit
+label "top" = x=4;
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", '"tip"'], "no label 'tip' in this model; known labels: top"),
+        (
+            ["--prop", 'Pmax=? [ x>2 U "top" ]', "--initial", "x=1"],
+            "from 'x=1' as 'Pmax.* asks, so .* undefined",
+        ),
+        (["--target", "top", "--initial", "y=1"], "means 5 states, and .* say which: 'x=0, y=1' or"),
+        (["--target", "x=2", "--initial", "x=3 & y=0"], "on the way to 'x=2', and a run begins before that"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence_with_names(tmp_path, words, said):
+    pytest.importorskip("stormpy")
+    (tmp_path / "m.prism").write_text(SEVERAL)
+    with pytest.raises(WaypostError, match=said):
+        answer(str(tmp_path / "m.prism"), *words)
+
+
+def test_one_of_several_initial_states_is_chosen_by_what_tells_it_from_the_others(tmp_path):
+    """Law: `x=1` is enough where one initial state has it, however many others do."""
+    pytest.importorskip("stormpy")
+    (tmp_path / "m.prism").write_text(SEVERAL)
+    words = (str(tmp_path / "m.prism"), "--target", "top", "--initial")
+    assert answer(*words, "x=1") == answer(*words, "x=1, y=0")
+
+
+def test_steps_are_counted_by_constants_of_the_model_too(tmp_path):
+    """Law: a property may use the constants of its model, those that are given and those that it defines."""
+    pytest.importorskip("stormpy")
+    file, beside = tmp_path / "m.prism", tmp_path / "m.props"
+    text = "const int N; const int twice=2*N; module m x:[0..9]; [up] x<9 -> 0.5:(x'=x+1)+0.5:true; endmodule"
+    file.write_text(f"mdp {text}")
+    beside.write_text('"soon": Pmax=? [ F<=twice x=N ];')
+    for prop in ("soon", f"{beside}:soon", "Pmax=? [ F<=(N+2) x=N ]"):
+        found = answer(str(file), "--const", "N=2", "--prop", prop)
+        assert found["reachability"]["max"] == pytest.approx(11 / 16)

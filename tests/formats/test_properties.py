@@ -25,6 +25,7 @@ from waypost.formats.properties import (
     find_property,
     loads,
     parse_property,
+    read_properties,
 )
 from waypost.solve import reachability
 
@@ -40,6 +41,7 @@ from waypost.solve import reachability
         ('Pmin=? [ !"bad" U x=3 & y=1 ]', {"avoid": '"bad"', "target": "x=3 & y=1"}),
         ("Pmin=? [ x<2 | y=1 U x=3 ]", {"avoid": "!(x<2 | y=1)", "target": "x=3"}),
         ("Pmax=? [ F<=7 x=3 ]", {"within": 7}),
+        ("Pmax=? [ F[0, 2*k] x=3 ]", {"within": 6, "target": "x=3"}),
         ("Pmax=? [ x<5 U<(2*k) x=3 ]", {"within": 5, "avoid": "!(x<5)"}),
         ('Pmax=? [ F "a" || F "b" ]', {"target": '"a"', "given": '"b"'}),
     ],
@@ -56,6 +58,11 @@ def test_a_property_is_plain_data(text, parts):
         ('Pmax=? [ G "safe" ]', "globally"),
         ('Pmax=? [ X "next" ]', "next"),
         ("Pmax=? [ x=1 W x=2 ]", "weak until"),
+        ("Pmax=? [ F[1,3] x=2 ]", "a lower bound on the steps"),
+        ("Pmax=? [ F<=2.5 x=2 ]", "<=2.5, which is no number of steps"),
+        ("Pmax=? [ F<0 x=2 ]", "<0, which is no number of steps"),
+        ("Pmax=? [ F ]", "names nothing to reach"),
+        ("Tmin=? [ F x=2 ]", "expected times"),
         ("Pmax=? [ F (G x=1) ]", "a formula inside another"),
         ("Pmax=? [ F x=1 U x=2 ]", "several temporal operators"),
         ("Pmax=? [ F>=3 x=1 ]", "lower bound"),
@@ -231,3 +238,119 @@ label "home" = x=3;
         assert values[1].tolist() == [values[0][whole.state(name)] for name in part.states]
     until = read_mdp(tmp_path / "walk.prism", target="x=9", avoid="x=5")
     assert until.n_states == 11  # x=0..5 on the way, and done for all but the last
+
+
+def jani(*expressions, **parts):
+    """A JANI model of a walker that may get tired, with arrays and a number that is computed, and some properties."""
+    done = {"ref": "done", "value": True}
+    start = {"op": "ac", "var": "i", "length": 2, "exp": {"op": "*", "left": 3, "right": "i"}}
+    document = {
+        "jani-version": 1,
+        "name": "walk",
+        "type": "mdp",
+        "features": ["derived-operators", "arrays"],
+        "actions": [{"name": "go"}],
+        "variables": [
+            {
+                "name": "x",
+                "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2},
+                "initial-value": 0,
+            },
+            {"name": "done", "type": "bool", "transient": True, "initial-value": False},
+            {"name": "load", "type": "int", "transient": True, "initial-value": 0},
+            {"name": "a", "type": {"kind": "array", "base": "int"}, "initial-value": start},
+        ],
+        "automata": [
+            {
+                "name": "walker",
+                "locations": [
+                    {"name": "idle"},
+                    {"name": "on the way", "transient-values": [{"ref": "load", "value": 3}]},
+                    {"name": "home", "transient-values": [done]},
+                ],
+                "initial-locations": ["idle"],
+                "variables": [{"name": "tired", "type": "bool", "initial-value": False}],
+                "edges": [
+                    {
+                        "location": "idle",
+                        "action": "go",
+                        "guard": {"exp": {"op": "<", "left": "x", "right": 2}},
+                        "destinations": [
+                            {"location": "on the way", "probability": {"exp": 0.25}},
+                            {
+                                "location": "idle",
+                                "probability": {"exp": 0.75},
+                                "assignments": [
+                                    {"ref": "x", "value": {"op": "+", "left": "x", "right": 1}},
+                                    {"ref": "tired", "value": True},
+                                    {"ref": {"op": "aa", "exp": "a", "index": 1}, "value": 8},
+                                ],
+                            },
+                        ],
+                    },
+                    {"location": "on the way", "action": "go", "destinations": [{"location": "home"}]},
+                ],
+            }
+        ],
+        "system": {"elements": [{"automaton": "walker"}], "syncs": [{"synchronise": ["go"], "result": "go"}]},
+        "properties": [{"name": f"p{k}", "expression": each} for k, each in enumerate(expressions)],
+    }
+    return json.dumps(document | parts)
+
+
+def _greatest(path, fun="max", states=None):
+    return {"op": "filter", "fun": fun, "values": {"op": "Pmax", "exp": path}, "states": states or {"op": "initial"}}
+
+
+def test_a_jani_model_is_read_with_computed_numbers_arrays_and_what_an_automaton_has_for_itself(tmp_path):
+    """Law: a variable means what it does in the model, whatever Storm calls it; names with spaces stand in quotes."""
+    pytest.importorskip("stormpy")
+    file = tmp_path / "walk.jani"
+    file.write_text(jani())
+    mdp = read_mdp(file)
+    names = np.array(mdp.states)
+    assert set(names[mdp.where("load = 3")]) == set(names[mdp.where('walker = "on the way"')])
+    assert mdp.where("tired").tolist() == mdp.where("x > 0").tolist() == mdp.where("a_at_1 = 8").tolist()
+    assert mdp.where("a_at_0 = 0").all()
+
+
+def test_one_property_that_nobody_reads_is_no_reason_to_refuse_the_others(tmp_path):
+    """Law: what a JANI file asks is answered or refused one by one, also where Storm understands one of them not."""
+    pytest.importorskip("stormpy")
+    reach = {"op": "F", "exp": "done"}
+    several = [
+        _greatest(reach),
+        _greatest({"op": "F", "exp": {"op": "≥", "left": {"op": "Pmax", "exp": reach}, "right": 0.5}}),
+        _greatest({"op": "F", "exp": {"op": "deadlock"}}),
+        _greatest({"op": "F", "exp": {"op": "=", "left": {"op": "aa", "exp": "a", "index": 1}, "right": 8}}),
+        _greatest({"op": "F", "exp": {"op": "=", "left": {"op": "aa", "exp": "a", "index": "x"}, "right": 8}}),
+        _greatest(reach, fun="count"),
+        _greatest(reach, states={"op": "=", "left": "x", "right": 1}),
+        _greatest({"op": "F", "exp": {"op": "initial"}}),
+        _greatest({"op": "F", "exp": "done", "step-bounds": {"lower": 0, "upper": 2}}),
+    ]
+    file = tmp_path / "walk.jani"
+    file.write_text(jani(*several))
+    mdp = read_mdp(file)
+    said = [p.reason if isinstance(p, Unsupported) else answer(mdp, p) for p in read_properties(file)]
+    assert said == [
+        0.4375,
+        "a formula inside another",
+        1.0,
+        0.75,
+        "an expression with 'aa', which we do not read",
+        "a filter (count)",
+        "a filter on other states than the initial ones",
+        1.0,
+        0.25,
+    ]
+
+
+def test_every_model_has_the_labels_init_and_deadlock(tmp_path):
+    """As PRISM and Storm have them, also where no state is a deadlock."""
+    pytest.importorskip("stormpy")
+    file = tmp_path / "m.prism"
+    file.write_text("mdp module m x:[0..2]; [a] x<2 -> 0.5:(x'=x+1)+0.5:(x'=0); [b] x=2 -> (x'=0); endmodule")
+    mdp = read_mdp(file)
+    for text, value in (('Pmin=? [ F "init" ]', 1), ('Pmax=? [ F "deadlock" ]', 0), ('Pmax=? [ !"init" U x=2 ]', 0)):
+        assert answer(mdp, parse_property(text)) == value

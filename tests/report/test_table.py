@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ from rich.console import Console
 from waypost.cases import loan
 from waypost.importance import explain
 from waypost.model import MDP, Strategy
+from waypost.patterns import usual_ways
 from waypost.report import print_table
 from waypost.report.intervals import print_intervals
 from waypost.report.table import fitted_table, table
+from waypost.report.ways import print_ways
 from waypost.report.wording import SCOPE_TITLES, cell, printable, span
 from waypost.uncertainty.resampling import Resampled
 
@@ -149,3 +152,46 @@ def test_columns_move_together_before_a_word_of_a_name_is_broken():
     shown = printed(lambda console: console.print(made), 70)
     assert all(any(line.startswith(name) for line in shown) for name in names)
     assert any("offertes" in line for line in shown)
+
+
+def test_a_state_of_many_variables_goes_by_those_that_differ_from_the_start():
+    """Law: a name that nobody can read is shortened to what tells its state apart, and the table says so."""
+    names = [", ".join(f"v{k}={int(k < n)}" for k in range(9)) for n in range(4)]
+    moves = {a: {"go": {b: 0.5, names[0]: 0.5}} for a, b in pairwise(names)}
+    mdp = MDP.from_dict({**moves, names[-1]: {}}, initial=names[0], labels={"done": names[3:]})
+    said = "\n".join(printed(lambda console: print_table(explain(mdp, target="done"), top=9, console=console), 240))
+    lead, _, rest = said.partition("\n")
+    assert names[0] in lead
+    assert not any(name in rest for name in names)
+    assert "pass v0=1 and v0=1, v1=1, whatever is done." in rest
+    assert "v0=1, v1=1, v2=1 " in rest
+    assert "differs from the start" in rest
+
+
+def test_a_probability_that_stands_alone_is_told_however_small():
+    """Law: where it is next to 0 or 1, it is said how near."""
+    mdp = MDP.from_dict({"a": {"go": {"b": 2**-20, "c": 1 - 2**-20}}, "b": {}, "c": {}}, initial="a")
+    for target, told in (("b", "probability 9.54e-07."), ("c", "probability 1 - 9.54e-07.")):
+        found = explain(mdp, target=target)
+        assert told in "".join(printed(lambda console, found=found: print_table(found, top=9, console=console), 100))
+
+
+def test_a_step_between_states_of_many_variables_is_told_by_what_it_changes():
+    """Law: a way through such states names the first, and then changes; nobody would find them in full names."""
+    names = [", ".join(f"v{k}={int(k < n)}" for k in range(9)) for n in range(4)]
+    mdp = MDP.from_dict({**{a: {"go": b} for a, b in pairwise(names)}, names[-1]: {}}, initial=names[0])
+    found = usual_ways(mdp, target=names[-1], top=1)
+    told = "\n".join(printed(lambda console: print_ways(found, [None], "the only strategy", console), 240))
+    assert f"{names[0]} → v0=1 → v1=1 → v2=1 " in told
+    assert "steps by what they change" in told
+    whole = "\n".join(printed(lambda console: print_ways(found, [None], "it", console, whole=True), 400))
+    assert " → ".join(names) in whole
+
+
+def test_where_all_strategies_are_best_the_steps_that_can_be_avoided_least_are_told():
+    """Law: an explanation with numbers between 0 and 1 has something to say."""
+    ways = {"go": {"b": 0.25, "c": 0.35, "d": 0.4}, "run": {"b": 0.4, "c": 0.25, "d": 0.35}}
+    mdp = MDP.from_dict({"a": ways, **{name: {"go": "end"} for name in "bcd"}, "end": {}}, initial="a")
+    found = explain(mdp, target="end")
+    said = printed(lambda console: print_table(found, top=1, console=console), 100)
+    assert any("35 to 40 % of the runs that reach 'end' pass d." in line for line in said)

@@ -28,6 +28,7 @@ from waypost.model import MDP
 from waypost.solve.overview import Overview, goals_reached, overview
 
 MOST_GOALS = 40  # rows of the table
+FEW_GOALS = 5  # of final states without a label, where there are more of them than that
 MOST_VARIABLES = 12
 
 
@@ -49,9 +50,6 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     """
     from rich.text import Text
 
-    from waypost.report.table import fitted_table
-    from waypost.report.wording import cell
-
     given = parse_constants(constants)
     files = properties_files(model) if model is not None and not props and Path(model).is_file() else ()
     sources = [str(source) for source in (*props, *files)]
@@ -64,17 +62,42 @@ def command(model: str | None, props: tuple[str, ...], constants: tuple[str, ...
     found = overview(mdp)
     for line in _lines(found, mdp):
         console.print(Text(terminal.brief(line)))
-    lines = [
-        [goal.name, str(goal.states), *("" if p is None else cell(p) for p in (goal.least, goal.greatest))]
-        for goal in goals_reached(mdp, found.goals[:MOST_GOALS], exact=exact)
-    ]
+    _print_goals(mdp, found, exact)
+    if properties:
+        _print_properties(mdp, properties, exact)
+
+
+def _print_goals(mdp: MDP, found: Overview, exact: bool) -> None:
+    """How probable the labels are; without any, the final states, of which there may be thousands."""
+    from waypost.report.names import SHORT_NAMES, are_short, differing
+    from waypost.report.table import fitted_table
+    from waypost.report.wording import chance
+
+    console, start = terminal.console(), mdp.states[mdp.initial]
+    most = MOST_GOALS if mdp.labels or len(found.goals) <= MOST_GOALS else FEW_GOALS
+    lines = []
+    for goal in goals_reached(mdp, found.goals[:most], exact=exact):
+        told = ("" if p is None else chance(p) for p in (goal.least, goal.greatest))
+        lines.append([differing(start, goal.name) or goal.name, str(goal.states), *told])
     head = ["label or final state", "states", "least", "greatest"]
     console.print(fitted_table(console, head, lines, words=3, title="Probability of reaching"))
-    if len(found.goals) > MOST_GOALS:
-        console.print(Text(f"and {len(found.goals) - MOST_GOALS} more"))
-    if properties:
-        rows = [[p.name, p.text, value] for p, value in zip(properties, values(mdp, properties, exact), strict=True)]
-        console.print(fitted_table(console, ["property", "asks for", "value"], rows, names=3, title="Properties"))
+    if len(found.goals) > most:
+        terminal.say(f"and {len(found.goals) - most:,} more")
+    if lines and not mdp.labels and are_short(mdp):
+        terminal.say(SHORT_NAMES)
+
+
+def _print_properties(mdp: MDP, properties: list[Property | Unsupported], exact: bool) -> None:
+    """What each property asks for, and its value; one that was given as text has no other name."""
+    from waypost.report.table import fitted_table
+
+    told = zip(properties, values(mdp, properties, exact), strict=True)
+    head = ["property", "asks for", "value"]
+    rows = [[p.name, "" if p.text == p.name else p.text, value] for p, value in told]
+    if not any(asks for _, asks, _ in rows):
+        head, rows = ["property", "value"], [[name, value] for name, _, value in rows]
+    console = terminal.console()
+    console.print(fitted_table(console, head, rows, names=len(head), title="Properties"))
 
 
 def values(mdp: MDP, properties: Iterable[Property | Unsupported], exact: bool) -> Iterator[str]:
@@ -112,13 +135,16 @@ def _lines(found: Overview, mdp: MDP) -> list[str]:
     lines = [
         f"{found.states} states, {found.choices} choices, {found.transitions} transitions",
         f"initial state {found.initial!r}",
-        f"{found.deciding} states offer a choice" + (f", of up to {found.most_choices}" if found.deciding else ""),
+        f"{found.deciding} {'state offers' if found.deciding == 1 else 'states offer'} a choice"
+        + (f", of up to {found.most_choices}" if found.deciding else ""),
         f"at most {found.leaving:,} transitions leave a state, at most {found.touching:,} leave or enter one",
     ]
     if variables := _variables(mdp):
         lines.append(f"variables: {variables}")
     if found.cycles:
-        lines.append(f"{found.cycles} components are cyclic, the largest has {found.largest_cycle} states")
+        several = f"{found.cycles} components are cyclic, the largest"
+        cyclic = "1 component is cyclic, it" if found.cycles == 1 else several
+        lines.append(f"{cyclic} has {found.largest_cycle} states")
     if found.end_components:
         lines.append(
             f"{found.end_components} end components of more than one state: strategies may stay there for ever"

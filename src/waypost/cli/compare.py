@@ -11,7 +11,8 @@ import click
 import numpy as np
 
 from waypost.cli.options import log_options
-from waypost.cli.source import cleaned_log, load, load_strategy, tell
+from waypost.cli.prepared import cleaned_log
+from waypost.cli.source import load, load_strategy, tell
 from waypost.cli.terminal import give
 from waypost.errors import LogError, WaypostError
 from waypost.formats.writing import write_text

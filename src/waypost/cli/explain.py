@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from waypost.cli import options as given
 from waypost.cli.progress import bounds_progress
-from waypost.cli.resampling import resample, show_intervals
 from waypost.cli.source import (
     Loaded,
     asked_for,
@@ -23,19 +22,18 @@ from waypost.cli.source import (
     taken_steps,
     tell,
 )
-from waypost.cli.stories import show_segments, tells_story, told_story
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.environments.named import names_environment
-from waypost.errors import WaypostError
-from waypost.importance import Explanation, explain, with_groups, without
-from waypost.importance.variables import by_variable
+from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError
 from waypost.model import MDP
 from waypost.model.steps import STEP
 from waypost.processes.places import working
-from waypost.report.files import ending_of, render_report, write_report
-from waypost.report.planning import PAGES, PICTURES, needs
-from waypost.uncertainty import with_resampled
+
+if TYPE_CHECKING:
+    from waypost.formats.properties import Posed, Property
+    from waypost.importance import Explanation
+    from waypost.learn import Prepared
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
 FIRST = 5  # values of an environment's variables that come before its states
@@ -88,7 +86,7 @@ def _explain(options: dict[str, Any]) -> None:
     files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
     options["files_drawn"] = bool(endings)
-    if options["compare"] and not endings & PAGES:
+    if options["compare"] and not _has_page(endings):
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     if options["bootstrap"] and options["without"]:
         raise WaypostError("--bootstrap learns models anew, in which nothing is forbidden; leave out --without")
@@ -96,17 +94,14 @@ def _explain(options: dict[str, Any]) -> None:
     options["quiet"] = learning["quiet"]
     steps = taken_steps(options["model"], learning) if options["steps"] is None else options["steps"]
     prepared = find_prepared(options["model"], data=options["data"], learning=learning)
-    if prepared is not None and tells_story(prepared, options):
-        wanted = {*endings, PRINTED.get(options["shape"], "")}
-        story, how = told_story(prepared, options, learning, wanted)
-        printed = _write([story], files, how, options)
-        if options["segment"] and printed:
-            show_segments(prepared, options["segment"])
+    if prepared is not None and _told_by_activity(prepared, files, learning, options):
         return
     reading = {name: options[name] for name in ("constants", "exact")}
     loaded = learned(prepared) if prepared else _loaded(options, reading)
     tell(loaded.notes_for(steps), quiet=learning["quiet"])
     if options["without"]:
+        from waypost.importance import without
+
         loaded = replace(loaded, mdp=without(loaded.mdp, options["without"]))
     if steps is not None:
         goals = [*(options["target"] or ([loaded.target] if loaded.target else [])), *options["compare"]]
@@ -114,19 +109,55 @@ def _explain(options: dict[str, Any]) -> None:
     if options["witness"]:
         write_witness(loaded, options)
         return
-    options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
-    several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
-    if endings & {*PAGES, ".xlsx"}:
-        from waypost.story import with_insight
+    several = _several(loaded, endings, options)
+    if options["bootstrap"]:
+        from waypost.cli.resampling import resample, show_intervals
+        from waypost.uncertainty import with_resampled
 
-        several = [with_insight(one) for one in several]
-    resampled = resample(loaded, several[0].targets, options) if options["bootstrap"] else {}
-    if resampled:
+        resampled = resample(loaded, several[0].targets, options)
         several[0] = with_resampled(several[0], resampled)
     _write(several, files, _examples(loaded, endings), options)
     if options["segment"]:
+        from waypost.cli.stories import show_segments
+
         show_segments(prepared, options["segment"])
-    show_intervals(resampled, options)
+    if options["bootstrap"]:
+        show_intervals(resampled, options)
+
+
+def _told_by_activity(
+    prepared: Prepared, files: list[tuple[str, str]], learning: dict[str, Any], options: dict[str, Any]
+) -> bool:
+    """Tell a log by its activities, if it is to be told that way."""
+    from waypost.cli.stories import show_segments, tells_story, told_story
+
+    if not tells_story(prepared, options):
+        return False
+    wanted = {*(ending for _, ending in files), PRINTED.get(options["shape"], "")}
+    story, how = told_story(prepared, options, learning, wanted)
+    printed = _write([story], files, how, options)
+    if options["segment"] and printed:
+        show_segments(prepared, options["segment"])
+    return True
+
+
+def _several(loaded: Loaded, endings: set[str], options: dict[str, Any]) -> list[Explanation]:
+    """Explanation of the target, and of those to compare it with."""
+    from waypost.report.planning import needs
+
+    options["needs"] = needs(loaded.mdp, *endings, PRINTED.get(options["shape"], ""), picture=options["picture"])
+    several = [_explained(loaded, goal, options) for goal in (options["target"], *((c,) for c in options["compare"]))]
+    if not _has_page(endings) and ".xlsx" not in endings:
+        return several
+    from waypost.story import with_insight
+
+    return [with_insight(one) for one in several]
+
+
+def _has_page(endings: set[str]) -> bool:
+    from waypost.report.planning import PAGES
+
+    return bool(endings & PAGES)
 
 
 def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
@@ -137,7 +168,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
         if not any(options[name] for name in BEHIND):
             reading["target"] = options["target"] or None
         return load(options["model"], data=options["data"], **reading)
-    from waypost.formats.properties import asked, counts_later, find_property
+    from waypost.formats.properties import counts_later, find_property
 
     if options["target"] or options["compare"]:
         raise WaypostError("--prop says what to reach; leave --target and --compare out")
@@ -147,7 +178,7 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     loaded = load(options["model"], data=options["data"], **(reading | wanted.reading()))
     if loaded.jumps and wanted.within is not None:
         raise WaypostError(f"{wanted.text!r} bounds the time, and a continuous-time model is read by its jumps alone")
-    question = asked(loaded.mdp, wanted)
+    question = _posed(loaded.mdp, wanted)
     if wanted.given is not None and counts_later(loaded.mdp, wanted):
         raise WaypostError(
             f"{wanted.text!r} also counts what comes after its condition, and importance only what comes before; "
@@ -158,16 +189,38 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
     return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
 
 
+def _posed(mdp: MDP, wanted: Property) -> Posed:
+    """Question of a property; a target that holds nowhere in what was built cannot be reached."""
+    from waypost.formats.properties import asked
+
+    try:
+        return asked(mdp, wanted)
+    except NameUnknownError:
+        raise
+    except ModelError:
+        around = "" if wanted.avoid is None else f" as {wanted.text!r} asks"
+        start = mdp.states[mdp.initial]
+        said = f"no strategy reaches {wanted.target!r} from {start!r}{around}, so importance is undefined"
+        raise UndefinedImportanceError(said) from None
+
+
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
     """Every file asked for and the ending that says its format, refused here before any work is done."""
-    files = [(path, ending_of(path)) for path in options["files"]]
-    if options["plot_file"]:
-        files.append((options["plot_file"], ending_of(options["plot_file"], PICTURES)))
+    files = []
+    if options["files"] or options["plot_file"]:
+        from waypost.report.files import ending_of
+        from waypost.report.planning import PICTURES
+
+        files = [(path, ending_of(path)) for path in options["files"]]
+        if options["plot_file"]:
+            files.append((options["plot_file"], ending_of(options["plot_file"], PICTURES)))
     shortcuts = {"json_file": ".json", "csv_file": ".csv", "html_file": ".html"}
     return files + [(options[name], ending) for name, ending in shortcuts.items() if options[name]]
 
 
 def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any]) -> Explanation:
+    from waypost.importance import explain, with_groups
+
     if not target and loaded.target is not None:
         target = (loaded.target,)
     if not target:
@@ -202,6 +255,8 @@ def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> d
     some = by == "auto" and names_environment(options["model"]) and mdp.variables and not options["states"]
     if by != "variable" and not some:
         return {}
+    from waypost.importance.variables import by_variable
+
     variables = [name for name in mdp.variables if name != STEP]
     scope: Any = "optimal" if options["scope"] == "optimal" else "all"
     told = by_variable(mdp, target=target, scope=scope, variables=variables)
@@ -213,19 +268,22 @@ def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> d
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
     """Cases that pass each state, for a page."""
+    if loaded.prepared is None or not _has_page(endings):
+        return {}
     from waypost.learn import example_cases
 
-    wanted = loaded.prepared is not None and endings & PAGES
-    return {"cases": example_cases(loaded.mdp, loaded.prepared)} if wanted and loaded.prepared else {}
+    return {"cases": example_cases(loaded.mdp, loaded.prepared)}
 
 
 def _write(
     several: list[Explanation], files: list[tuple[str, str]], how: dict[str, Any], options: dict[str, Any]
 ) -> bool:
     """Write every file asked for; print the explanation, unless one of them was standard output; say whether."""
+    from waypost.report.files import render_report, write_report
+
     how |= {name: options[name] for name in ("top", "picture", "theme")}
     for path, ending in files:
-        told = several if ending in PAGES else several[0]
+        told = several if _has_page({ending}) else several[0]
         if path == "-":
             give(render_report(told, ending, **how))
         else:

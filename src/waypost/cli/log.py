@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.source import cleaned_log
+from waypost.cli.prepared import cleaned_log
 from waypost.cli.terminal import give
 from waypost.logs.stored.engines import shown
 

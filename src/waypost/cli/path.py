@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -95,12 +96,13 @@ def _draw(mdp: MDP, names: Sequence[str], goal: tuple[str, ...], scopes: Sequenc
 
 
 def split_steps(steps: str) -> list[str]:
-    """Names of a path, as they are separated by commas; ``"quoted, names"`` may have commas of their own.
+    """Names of a path, as they are separated by commas, or by semicolons where names have commas; both may be quoted.
 
-    >>> split_steps('s0, "Apply, now", Application')
-    ['s0', 'Apply, now', 'Application']
+    >>> split_steps('s0, "Apply, now", Application'), split_steps("x=0, y=0; up; x=0, y=1")
+    (['s0', 'Apply, now', 'Application'], ['x=0, y=0', 'up', 'x=0, y=1'])
     """
+    sign = ";" if ";" in re.sub(r'"[^"]*"', "", steps) else ","
     try:
-        return [name.strip() for name in next(csv.reader([steps], skipinitialspace=True), [])]
+        return [name.strip() for name in next(csv.reader([steps], skipinitialspace=True, delimiter=sign), [])]
     except csv.Error as error:
         raise PathError(f"--path is names with commas between, and {steps[:60]!r} cannot be read so: {error}") from None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from waypost.cli.source import learning_progress, load_strategy, names_case, scopes_of, tell
+from waypost.cli.prepared import learning_progress, names_case
+from waypost.cli.source import load_strategy, scopes_of, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation
 from waypost.learn import Prepared

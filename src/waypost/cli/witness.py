@@ -13,8 +13,6 @@ from waypost.cli.source import Loaded, as_built
 from waypost.cli.terminal import give, say
 from waypost.errors import WaypostError
 from waypost.formats.strategies import write_strategy
-from waypost.importance import Question, group_witness
-from waypost.report.wording import exactly
 
 witness_options = together(
     click.option(
@@ -31,6 +29,9 @@ witness_options = together(
 
 def write_witness(loaded: Loaded, options: dict[str, Any]) -> None:
     """Write the strategy as JSON to the files of ``-o``, or print it; `read_strategy` and ``--strategy`` take it."""
+    from waypost.importance import Question, group_witness
+    from waypost.report.wording import exactly
+
     target = options["target"] or ((loaded.target,) if loaded.target else ())
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -37,6 +39,9 @@ _OF_ONE = {  # PRISM has no words for the last three
     "abs": "max({0}, -({0}))",
     "sgn": "({0} > 0 ? 1 : {0} < 0 ? -1 : 0)",
 }
+_OF_STATES = {"initial": '"init"', "deadlock": '"deadlock"'}
+_FORMULAS = {"Pmax", "Pmin", "Emax", "Emin", "Smax", "Smin", "∀", "∃", "F", "G", "U", "W", "R", "filter"}
+_FILTERS = {"min", "max", "avg", "sum", "values", "∀", "∃"}  # which say the same of one state
 DEEPEST = 200
 REFUSED = {"G": "globally (G)", "X": "next (X)", "W": "weak until (W)", "R": "release (R)"}
 
@@ -68,31 +73,48 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 def definitions_of(document: Mapping[str, Any], constants: Mapping[str, Any]) -> dict[str, str]:
     """Give the constants of a model as expressions; `constants` are values for the open ones.
 
-    So are the initial values of variables: Storm makes constants of those that never change.
+    So are the initial values of variables: Storm makes constants of those that never change. A variable that one
+    automaton alone has goes by its own name, too; Storm puts the automaton's before it. What cannot be said in PRISM's
+    language, as arrays, is left out.
 
     >>> definitions_of({"constants": [{"name": "N"}, {"name": "K", "value": {"op": "*", "left": 2, "right": "N"}}]},
     ...     {"N": 3})
     {'N': '3', 'K': '(2 * N)'}
     """
-    found = {}
+    found: dict[str, str] = {}
     for constant in document.get("constants") or []:
         name, value = constant.get("name"), constant.get("value")
         if name in constants:
             value = constants[name]
-        if isinstance(name, str) and value is not None:
-            found[name] = value if isinstance(value, str) and name in constants else expression_text(value)
-    variables = [*(document.get("variables") or []), *_local_variables(document)]
-    for variable in variables:
-        name, value = variable.get("name"), variable.get("initial-value")
-        if isinstance(name, str) and value is not None and not variable.get("transient"):
-            found.setdefault(name, expression_text(value))
+        if isinstance(value, str) and name in constants:
+            found[name] = value
+        else:
+            _define(found, name, value)
+    for variable in document.get("variables") or []:
+        if not variable.get("transient"):
+            _define(found, variable.get("name"), variable.get("initial-value"))
+    owned = [(a.get("name"), v.get("name"), v.get("initial-value")) for a, v in _local_variables(document)]
+    shared = Counter(name for _, name, _ in owned)
+    for automaton, name, value in owned:
+        _define(found, f"{automaton}_{name}", value)
+        if shared[name] == 1 and isinstance(name, str):
+            found.setdefault(name, f"{automaton}_{name}")
     return found
 
 
-def _local_variables(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Variables that automata have for themselves."""
-    automata = [a for a in document.get("automata") or [] if isinstance(a, dict)]
-    return [v for automaton in automata for v in automaton.get("variables") or [] if isinstance(v, dict)]
+def _define(found: dict[str, str], name: Any, value: Any) -> None:
+    """Add a definition, where it has a name and a value that can be written."""
+    if isinstance(name, str) and value is not None and name not in found:
+        with suppress(NotOurs):
+            found[name] = expression_text(value)
+
+
+def _local_variables(document: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Automata and the variables that they have for themselves."""
+    for automaton in document.get("automata") or []:
+        for variable in (automaton.get("variables") or []) if isinstance(automaton, dict) else []:
+            if isinstance(variable, dict):
+                yield automaton, variable
 
 
 def labels_of(document: Mapping[str, Any]) -> set[str]:
@@ -115,7 +137,7 @@ def expression_text(expression: Any, labels: Collection[str] = (), depth: int = 
         return expression_text(expression.get(key), labels, depth + 1)
 
     if depth > DEEPEST:
-        raise FormatError(f"a JANI expression is nested more than {DEEPEST} deep")
+        raise NotOurs(f"an expression that is nested more than {DEEPEST} deep")
     if isinstance(expression, bool):
         return str(expression).lower()
     if isinstance(expression, int | float):
@@ -133,7 +155,13 @@ def expression_text(expression: Any, labels: Collection[str] = (), depth: int = 
         return f"{_CALLED[operator]}({inner('left')}, {inner('right')})"
     if operator in _OF_ONE:
         return _OF_ONE[operator].format(inner("exp"))
-    raise FormatError(f"a JANI expression has {str(operator or expression)[:40]!r}, which we do not read")
+    if operator == "aa" and isinstance(expression.get("index"), int):  # as Storm calls what is in an array
+        return f"{inner('exp')}_at_{expression['index']}"
+    if operator in _OF_STATES:
+        return _OF_STATES[operator]
+    if operator in _FORMULAS:
+        raise NotOurs("a formula inside another")
+    raise NotOurs(f"an expression with {str(operator or expression)[:40]!r}, which we do not read")
 
 
 def property_text(given: Any, labels: Collection[str]) -> str:
@@ -142,7 +170,7 @@ def property_text(given: Any, labels: Collection[str]) -> str:
     >>> property_text({"op": "Pmin", "exp": {"op": "F", "exp": {"op": "=", "left": "x", "right": 2}}}, ())
     'Pmin=? [ F (x = 2) ]'
     """
-    formula = given.get("values", given) if isinstance(given, dict) and given.get("op") == "filter" else given
+    formula = _filtered(given) if isinstance(given, dict) and given.get("op") == "filter" else given
     if not isinstance(formula, dict):
         raise NotOurs("something that is no probability (P)")
     asks = "=?"
@@ -163,7 +191,7 @@ def property_text(given: Any, labels: Collection[str]) -> str:
     if "time-bounds" in path or "reward-bounds" in path:
         raise NotOurs("a bound on time or rewards")
     bounds = path.get("step-bounds") or {}
-    if "lower" in bounds:
+    if bounds.get("lower", 0) != 0 or bounds.get("lower-exclusive"):
         raise NotOurs("a lower bound on the steps")
     sign = "<" if bounds.get("upper-exclusive") else "<="
     bound = f"{sign}({expression_text(bounds['upper'])})" if "upper" in bounds else ""
@@ -171,6 +199,15 @@ def property_text(given: Any, labels: Collection[str]) -> str:
         return f"{operator}{asks} [ F{bound} {expression_text(path.get('exp'), labels)} ]"
     left, right = (expression_text(path.get(side), labels) for side in ("left", "right"))
     return f"{operator}{asks} [ {left} U{bound} {right} ]"
+
+
+def _filtered(given: Mapping[str, Any]) -> Any:
+    """Formula whose value in the initial state a filter tells."""
+    if given.get("fun") not in _FILTERS:
+        raise NotOurs(f"a filter ({str(given.get('fun'))[:20]})")
+    if given.get("states") not in (None, {"op": "initial"}):
+        raise NotOurs("a filter on other states than the initial ones")
+    return given.get("values")
 
 
 FORMAT = Format(

@@ -18,7 +18,10 @@ def game(name: str) -> str:
 
 def partially_observable(name: str) -> str:
     """Say why a partially observable model is refused."""
-    return f"{name} is partially observable (POMDP), and importance is defined for strategies that see the state"
+    return (
+        f"{name} is partially observable (POMDP), and importance is defined for strategies that see the state; "
+        "write mdp in place of pomdp to explain what these could do"
+    )
 
 
 def timed(name: str) -> str:
@@ -58,4 +61,4 @@ def check_kind(kind: str, name: str) -> None:
     said = {"SMG": game, "CSG": game, "POMDP": partially_observable, "PTA": timed, "POPTA": timed, "STA": timed}
     if kind in said:
         raise ModelError(said[kind](name))
-    raise ModelError(f"{name} is a {kind}; MDPs and Markov chains can be explained")
+    raise ModelError(f"{name} is of the kind {kind}; MDPs and Markov chains can be explained")

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from waypost.errors import FormatError, NameUnknownError
+from waypost.errors import NameUnknownError
 from waypost.formats.jani import REFUSED, NotOurs
 from waypost.model.expressions import number_of
 
@@ -27,11 +27,13 @@ KINDS = "reachability (F), until (U), both within a number of steps, and conditi
 
 _NAMED = re.compile(r'\s*"([^"]*)"\s*:(?!=)\s*(.*)\Z', re.DOTALL)
 _ASKED = re.compile(r"P\s*(max|min)?\s*(=\s*\?|[<>]=?\s*[^\[]+?)\s*\[(.*)\]\s*\Z", re.DOTALL)
-_BOUND = re.compile(r"\s*(<=|<)\s*(\d+|[A-Za-z_]\w*|\([^()]*\))")
+_BOUND = re.compile(r"\s*(<=|<)\s*(\d+(?:\.\d+)?|[A-Za-z_]\w*|\([^()]*\))")
+_FROM_NOW = re.compile(r"\s*\[\s*0\s*,\s*([^\[\],]+?)\s*\]")  # [0,20], which is <=20
 _SCANNED = re.compile(r'"[^"]*"|\|\||[()\[\]{}]|\b[A-Za-z_]\w*\b|\S')
 _OTHER = {
     "R": "expected rewards (R)",
     "S": "the long run (S)",
+    "T": "expected times (T)",
     "E": "CTL (E)",
     "A": "CTL (A)",
     "filter": "filters",
@@ -140,6 +142,8 @@ def _path(path: str, definitions: Mapping[str, str]) -> dict[str, Any]:
     if (word == "F") != (not before):
         raise NotOurs("a formula that is neither F nor U")
     steps, after = _bound(after, definitions)
+    if not after.strip():
+        raise NotOurs("a formula that names nothing to reach")
     avoid = None if word == "F" or before == "true" else _negated(before)
     return {"target": after.strip(), "avoid": avoid, "within": steps}
 
@@ -162,6 +166,7 @@ def _marks(path: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _bound(text: str, definitions: Mapping[str, str]) -> tuple[int | None, str]:
+    text = _FROM_NOW.sub(r"<=(\1)", text, count=1) if _FROM_NOW.match(text) else text
     if re.match(r"\s*(?:>|\[|=)", text):
         raise NotOurs("a lower bound on the steps")
     bound = _BOUND.match(text)
@@ -171,9 +176,10 @@ def _bound(text: str, definitions: Mapping[str, str]) -> tuple[int | None, str]:
         steps = number_of(bound[2], definitions)
     except NameUnknownError:
         raise NotOurs(f"a number of steps that is not given ({bound[2]})") from None
-    if steps != int(steps) or steps < 0:
-        raise FormatError(f"{bound[0].strip()!r} is no number of steps")
-    return int(steps) - (bound[1] == "<"), text[bound.end() :]
+    most = steps - (bound[1] == "<")
+    if steps != int(steps) or most < 0:
+        raise NotOurs(f"{bound[0].strip()}, which is no number of steps")
+    return int(most), text[bound.end() :]
 
 
 def _negated(expression: str) -> str:

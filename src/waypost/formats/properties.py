@@ -71,7 +71,7 @@ def asked(mdp: MDP, question: Property) -> Posed:
     >>> asked(mdp, parse_property('Pmax=? [ F<=2 "won" ]'))
     Posed(mdp=MDP(states=5, choices=5, transitions=7, initial='a, step=0'), target='"won"', states=None)
     """
-    mdp = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
+    mdp = _knowing(mdp, question)
     if question.given is not None:
         if counts_later(mdp, question):
             parts = mdp.where(question.target), mdp.where(question.given)
@@ -83,6 +83,14 @@ def asked(mdp: MDP, question: Property) -> Posed:
     if question.within is not None:
         mdp = within(mdp.absorbing(mdp.where(question.target)), question.within)
     return Posed(mdp, question.target)
+
+
+def _knowing(mdp: MDP, question: Property) -> MDP:
+    """Model that knows what the question speaks of: definitions of its file, and the labels that every model has."""
+    given = {"init": np.arange(mdp.n_states) == mdp.initial, "deadlock": np.zeros(mdp.n_states, bool)}
+    wanted = {name: mask for name, mask in given.items() if f'"{name}"' in question.text and name not in mdp.labels}
+    known = mdp.with_labels({**mdp.labels, **wanted}) if wanted else mdp
+    return replace(known, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
 
 
 def counts_later(mdp: MDP, question: Property) -> bool:
@@ -105,8 +113,7 @@ def answer(mdp: MDP, question: Property, *, exact: bool = False) -> Any:
     >>> answer(mdp, parse_property('Pmax=? [ !"c" U "b" ]'))
     0.5
     """
-    known = replace(mdp, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
-    if not _holds(known, question.target).any():
+    if not _holds(_knowing(mdp, question), question.target).any():
         return Fraction(0) if exact else 0.0
     model, target, _ = asked(mdp, question)
     if not _holds(model, question.target).any():  # not within so many steps
@@ -184,19 +191,31 @@ def listed_properties(
     source: str, *, constants: Mapping[str, Any] | None = None, model: Path | str | None = None
 ) -> tuple[Property | Unsupported, ...]:
     """All properties of a ``FILE``, the one of ``FILE:NAME``, the one of a `model` by its name, or one as text."""
+    given = {**_texts(constants or {}), **_definitions_in(model, constants or {})}
     if is_question(source):
-        return (read_statement(source, _texts(constants or {})),)
+        return (read_statement(source, given),)
     if Path(source).is_file():
-        return read_properties(source, constants=constants)
+        return read_properties(source, constants=constants, known=given)
     files, name = places_of(source, model)
-    known = [p for file in files for p in read_properties(file, constants=constants)]
+    known = [p for file in files for p in read_properties(file, constants=constants, known=given)]
     found = tuple(p for p in known if p.name == name)[:1]
     if found:
         return found
     if _SIGNS.search(source):
-        return (read_statement(source, _texts(constants or {})),)
+        return (read_statement(source, given),)
     places = " or ".join(file.name for file in files) or "this model"
     raise unknown_name("property", name, [p.name for p in known], places)
+
+
+def _definitions_in(model: Path | str | None, constants: Mapping[str, Any]) -> dict[str, str]:
+    """Constants and formulas of a PRISM or JANI model, which its properties may use."""
+    path = Path(model or "")
+    if path.suffix not in (*prism.FORMAT.endings, *jani.FORMAT.endings) or not path.is_file():
+        return {}
+    text = read_text(path)
+    if text.lstrip().startswith("{"):
+        return jani.definitions_of(parsed(text, path.name), constants)
+    return definitions_of(COMMENT.sub("", text), constants)
 
 
 def places_of(source: str, model: Path | str | None = None) -> tuple[tuple[Path, ...], str]:
@@ -213,15 +232,15 @@ def places_of(source: str, model: Path | str | None = None) -> tuple[tuple[Path,
 
 
 def read_properties(
-    path: Path | str, *, constants: Mapping[str, Any] | None = None
+    path: Path | str, *, constants: Mapping[str, Any] | None = None, known: Mapping[str, str] | None = None
 ) -> tuple[Property | Unsupported, ...]:
-    """Read the properties of a PRISM properties file or of a JANI model."""
+    """Read the properties of a PRISM properties file or of a JANI model; `known` are the definitions of its model."""
     path = Path(path)
     text = read_text(path)
     if text.lstrip().startswith("{"):
         document = parsed(text, path.name)
         return tuple(_from_jani(given, document, constants or {}) for given in document.get("properties") or [])
-    return loads(text, constants=constants)
+    return loads(text, constants=constants, known=known)
 
 
 def parse_property(text: str, *, definitions: Mapping[str, str] | None = None) -> Property:
@@ -233,14 +252,16 @@ def parse_property(text: str, *, definitions: Mapping[str, str] | None = None) -
     return _supported(read_statement(text, definitions or {}))
 
 
-def loads(text: str, *, constants: Mapping[str, Any] | None = None) -> tuple[Property | Unsupported, ...]:
-    """Read the properties in the text of a PRISM properties file.
+def loads(
+    text: str, *, constants: Mapping[str, Any] | None = None, known: Mapping[str, str] | None = None
+) -> tuple[Property | Unsupported, ...]:
+    """Read the properties in the text of a PRISM properties file; `known` are the definitions of its model.
 
     >>> [p.name for p in loads('const int k=3; "soon": Pmax=? [ F<=k "goal" ]; "cost": R{"c"}min=? [ F "goal" ]')]
     ['soon', 'cost']
     """
     plain = COMMENT.sub("", text)
-    definitions = {**_texts(constants or {}), **definitions_of(plain, constants or {})}
+    definitions = {**(known or {}), **_texts(constants or {}), **definitions_of(plain, constants or {})}
     labels = dict(_LABEL.findall(plain))
     body = _DECLARED.sub("", plain)
     body = _QUOTED.sub(lambda m: f"({labels[m[1]]})" if m[1] in labels and not m[2] else m[0], body)

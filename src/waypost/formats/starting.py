@@ -14,6 +14,7 @@ from waypost.formats.registry import ReadingNote
 from waypost.model import MDP, StateNames, Variable
 
 START = "start"
+NAMED = 3  # states that a message names
 
 
 def begun(mdp: MDP, initials: Sequence[int], *, initial: str | None = None, name: str = "the model") -> MDP:
@@ -24,7 +25,7 @@ def begun(mdp: MDP, initials: Sequence[int], *, initial: str | None = None, name
     MDP(states=2, choices=2, transitions=2, initial='b')
     """
     if initial is not None:
-        return beginning_in(mdp, initial)
+        return beginning_in(mdp, initial, initials)
     if len(initials) == 1:
         return mdp if mdp.initial == initials[0] else replace(mdp, initial=int(initials[0]))
     if not len(initials):
@@ -38,11 +39,25 @@ def begun(mdp: MDP, initials: Sequence[int], *, initial: str | None = None, name
     return _with_start(mdp, initials)
 
 
-def beginning_in(mdp: MDP, initial: str) -> MDP:
-    """Model that begins in the one state that `initial` means: a name, a label or an expression."""
+def beginning_in(mdp: MDP, initial: str, initials: Sequence[int] = ()) -> MDP:
+    """Model that begins in the one state that `initial` means, or in the one of several `initials`.
+
+    It is a name, a label or an expression.
+
+    >>> mdp = MDP.from_dict({"x=0, y=0": {"go": "x=1, y=1"}, "x=1, y=0": {}, "x=1, y=1": {}}, initial="x=0, y=0")
+    >>> beginning_in(mdp, "x=1", [0, 1]).initial
+    1
+    >>> beginning_in(mdp, "x=1")
+    Traceback (most recent call last):
+    ...
+    waypost.errors.FormatError: 'x=1' means 2 states, and a run begins in exactly one; say which: 'x=1, y=0' or ...
+    """
     found = np.flatnonzero(mdp.where(initial))
+    if len(found) != 1 and len(among := np.intersect1d(found, initials)) == 1:
+        found = among
     if len(found) != 1:
-        raise FormatError(f"{initial!r} means {len(found)} states; a run begins in exactly one")
+        names = " or ".join(repr(mdp.states[s]) for s in found[:NAMED]) + (" or ..." if len(found) > NAMED else "")
+        raise FormatError(f"{initial!r} means {len(found)} states, and a run begins in exactly one; say which: {names}")
     return replace(mdp, initial=int(found[0]))
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from waypost.errors import FormatError, WaypostError, require
+from waypost.errors import FormatError, WaypostError, require_elsewhere
 from waypost.formats import storm_worker
 from waypost.formats.brackets import bracketed
 from waypost.formats.lexical import fraction
@@ -62,7 +62,7 @@ def read_symbolic(
     free.
     """
     path = Path(path)
-    require("stormpy", "storm", f"reading {path.name}")
+    require_elsewhere("stormpy", "storm", f"reading {path.name}")
     job = {
         "path": str(path.resolve()),
         "constants": _checked(constants or {}),

@@ -7,6 +7,7 @@ library, nothing else, so that it starts at once.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
     stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
     name, properties = Path(path).name, None
     if Path(path).read_bytes()[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        program, properties = stormpy.parse_jani_model(path)[:2]
+        program, properties = _parse_jani(path)
     else:
         program = _parse_prism(path)
     unset = [constant.name for constant in program.constants if not constant.defined]
@@ -38,6 +39,20 @@ def parse(path: str, constants: Mapping[str, Any]) -> tuple[Any, Any]:
     if constants:
         text = ",".join(f"{key}={str(v).lower() if isinstance(v, bool) else v}" for key, v in constants.items())
         program = stormpy.instantiate_constants(program, text)[0]
+    return program, properties
+
+
+def _parse_jani(path: str) -> tuple[Any, Any]:
+    """Read a JANI file; where Storm does not understand one of its properties, without them."""
+    import stormpy
+
+    try:
+        program, properties = stormpy.parse_jani_model(path)[:2]
+    except RuntimeError:
+        document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        if not document.pop("properties", None):
+            raise
+        program, properties = stormpy.parse_jani_model_from_string(json.dumps(document))[:2]
     return program, properties
 
 
@@ -67,6 +82,12 @@ def stopping(program: Any, target: Sequence[Sequence[str]], avoid: Sequence[Sequ
     )
 
     known = {*labels, *(variable.name for variable in getattr(program, "global_variables", ()))}
+    quoted = {name for part in (*target, *avoid) for name in re.findall(r'"(\w+)"', part[0])}
+    if unknown := sorted(quoted - known - {"init", "deadlock"}):
+        if hasattr(program, "automata"):  # it may be the name of a location
+            return []
+        listed = ", ".join(sorted(labels)) or "none"
+        raise Refusal(f"no label {unknown[0]!r} in this model; known labels: {listed}")
 
     def spelled(part: str) -> str:
         if part in labels:

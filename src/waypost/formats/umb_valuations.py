@@ -205,10 +205,8 @@ def _variable(
         sign = np.uint64(64 - field.bits)
         values = (number << sign).view(np.int64) >> sign.astype(np.int64)
     else:
-        if len(number) and int(number.max()) >= 2**63:
-            raise wrong(f"variable {field.name[:40]!r} has values beyond 63 bits")
-        values = number.astype(np.int64)
+        values = number
     if len(values) and not -(2**63) <= int(values.min()) + field.offset <= int(values.max()) + field.offset < 2**63:
         raise wrong(f"variable {field.name[:40]!r} has values beyond 63 bits")
-    shifted = values + np.int64(field.offset)
+    shifted = (values.view(np.uint64) + np.uint64(field.offset % 2**64)).view(np.int64)  # round the clock, and back
     return Variable.of(shifted if defined is None else np.where(defined, shifted, 0), defined)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from waypost.errors import FormatError, StrategyError, require
+from waypost.errors import FormatError, StrategyError, require_elsewhere
 from waypost.formats import drn, storm_verifier
 from waypost.formats.storm import TIME_LIMIT
 from waypost.formats.strategies import storm_scheduler
@@ -48,7 +48,7 @@ def second_opinion(
     >>> second_opinion(witness, target="Granted", groups={"Error": "Error"}, exact=True).importance["Error"]
     Fraction(98, 953)
     """
-    require("stormpy", "storm", "verifying a strategy")
+    require_elsewhere("stormpy", "storm", "verifying a strategy")
     known = strategy.mdp
     marks = {"target": known.where(target), **{f"set{k}": known.where(g) for k, g in enumerate(groups.values())}}
     marked = MDP.with_labels(known, marks)

@@ -292,9 +292,15 @@ class _Evaluator:
         if name in self.labels:
             return self.labels[name]
         state = self.find(name)
-        if state is None:
-            raise unknown_name("label", name, self.labels)
-        return np.arange(self.n_states) == state
+        if state is not None:
+            return np.arange(self.n_states) == state
+        if self._is_word(name):
+            return _Words(np.int64(0), (name,))
+        raise unknown_name("label", name, self.labels)
+
+    def _is_word(self, name: str) -> bool:
+        """Whether some variable has this word among its values."""
+        return any(name in (variable.words or ()) for variable in self.variables.values())
 
     def _follows(self, name: str) -> bool:
         """Whether a name is that of a function, with its arguments behind it."""
@@ -353,11 +359,11 @@ class _Evaluator:
             return variable.values.astype(np.int64) if variable.values.dtype.kind == "i" else variable.values
         if name in self.definitions:
             return self._defined(name)
-        if any(name in (variable.words or ()) for variable in self.variables.values()):
+        if self._is_word(name):
             return _Words(np.int64(0), (name,))
         if name in self.labels:
             raise self.wrong(f'means the label {name} at character {start + 1}; write it in quotes: "{name}"')
-        raise unknown_name("variable", name, [*self.variables, *self.definitions])
+        raise unknown_name("variable", name, {**self.variables, **self.definitions})
 
     def _defined(self, name: str) -> Any:
         """Value of a constant or a formula."""

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.arguments import checked
 from waypost.errors import StrategyError, unknown_name
@@ -162,7 +161,7 @@ class Strategy:
         graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(self.memory * n, self.memory * n))
         reached = np.zeros(self.memory * n, bool)
         for mode, _ in self.starts:
-            reached[breadth_first_order(graph, mode * n + self.mdp.initial, return_predecessors=False)] = True
+            reached[reached_from(graph, mode * n + self.mdp.initial)] = True
         return reached.reshape(self.memory, n)
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,6 +177,14 @@ class Strategy:
         changes = [{names[s]: int(row[s]) for s in np.flatnonzero(row != mode)} for mode, row in enumerate(self.update)]
         told = {"start": self.start, "modes": named, "update": changes}
         return told if self.toss is None else told | {"toss": [self.toss[0], str(self.toss[1])]}
+
+
+def reached_from(arrows: csr_array, start: int) -> NDArray[np.int64]:
+    """Give the nodes of a graph that can be reached from one of them, nearest first."""
+    from scipy.sparse.csgraph import breadth_first_order  # scipy's solvers come with it: not for reading a model
+
+    found: NDArray[np.int64] = breadth_first_order(arrows, start, return_predecessors=False)
+    return found
 
 
 def one_hot(mdp: MDP, choice: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -284,7 +291,7 @@ def _named(mdp: MDP, given: Any, *, complete: bool) -> NDArray[np.float64]:
     probabilities[mdp.first_choice[:-1][single & absent]] = 1.0
     silent = absent & ~single
     if silent.any() and complete:
-        seen = breadth_first_order(induced_chain(mdp, probabilities), mdp.initial, return_predecessors=False)
+        seen = reached_from(induced_chain(mdp, probabilities), mdp.initial)
         missing = seen[silent[seen]]
         if len(missing):
             more = f" (and {len(missing) - 1} more states)" if len(missing) > 1 else ""

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from waypost.model.mdp import MDP
 from waypost.model.names import some_of
-from waypost.model.strategy import Strategy, induced_chain
+from waypost.model.strategy import Strategy, induced_chain, reached_from
 from waypost.model.valuations import StateNames, Variable
 
 MEMORY = "memory"
@@ -97,7 +96,7 @@ def induced_mdp(strategy: Strategy) -> MDP:
     plain = on_product(strategy)
     mdp, taken = plain.mdp, plain.modes[0]
     chain = induced_chain(mdp, taken)
-    kept = np.sort(breadth_first_order(chain, mdp.initial, return_predecessors=False))
+    kept = np.sort(reached_from(chain, mdp.initial))
     number = np.full(mdp.n_states, -1)
     number[kept] = np.arange(len(kept))
     part = csr_array(chain[kept])
@@ -140,7 +139,7 @@ def _reached(strategy: Strategy) -> NDArray[np.int64]:
     graph = csr_array((np.ones(len(arrows[0])), arrows), shape=(size, size))
     found = np.zeros(size, bool)
     for mode, _ in strategy.starts:
-        found[breadth_first_order(graph, mode * n + mdp.initial, return_predecessors=False)] = True
+        found[reached_from(graph, mode * n + mdp.initial)] = True
     return np.flatnonzero(found)
 
 

@@ -31,8 +31,9 @@ import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self
@@ -43,6 +44,19 @@ STARTING = 120.0  # seconds a child may take to import what it needs, on a busy 
 GRACE = 1.0  # seconds after its time limit at which a child is ended from outside
 HEADER = guarded.HEADER
 Trouble = Literal["time", "memory", "raised", "broken"]
+
+
+_ASIDE: ContextVar[Callable[[], None] | None] = ContextVar("_ASIDE", default=None)
+
+
+@contextlib.contextmanager
+def aside(start: Callable[[], None]) -> Iterator[None]:
+    """Within, `start` is called whenever a child has been handed a job: what it starts is done while we wait."""
+    before = _ASIDE.set(start)
+    try:
+        yield
+    finally:
+        _ASIDE.reset(before)
 
 
 class ChildError(Exception):
@@ -148,6 +162,8 @@ class Child(Closing):
     def ask(self, job: Any, *, seconds: float | None = None, grow: int | None = None) -> Any:
         """Answer to a job within `seconds`, or a `ChildError`; the child's memory may `grow` by so many bytes."""
         self.send(job, seconds=seconds, grow=grow)
+        if (work := _ASIDE.get()) is not None:
+            work()
         limit = None if seconds is None else seconds + GRACE
         answer = self.receive(limit)
         self._next(limit)  # the word that it is done

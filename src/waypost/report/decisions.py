@@ -16,9 +16,9 @@ from waypost.importance.deciding import Decision, Decisions
 from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.jsonfile import FORMAT, numbers
-from waypost.report.names import titles, told
+from waypost.report.names import SHORT_NAMES, are_short, short_names, titles, told
 from waypost.report.table import fitted_table
-from waypost.report.wording import count, number, percent, printable, share, span
+from waypost.report.wording import chance, count, number, percent, printable, share, span
 
 ACTIONS = 6  # rows of one decision: its best actions, and its worst
 
@@ -48,7 +48,7 @@ def print_decisions(
     """
     target, titled = printable(found.target), _titles(found)
     telling = found.telling
-    best, reached = number(found.reachability), number(found.reached)
+    best, reached = chance(found.reachability), chance(found.reached)
     under = f" and {reached} under {printable(called)}" if found.given else ""
     console.print(Text(f"Decisions on the way to {target}, which is reached with probability {best} at best{under}."))
     lines = [line for decision in telling[:top] for line in _lines(found.mdp, decision, titled[decision.state], scores)]
@@ -65,6 +65,8 @@ def print_decisions(
         console.print(Text("There is nothing to decide: every state on the way has one action."))
     for sentence in departures(found, called, top) if found.given else mistakes(found):
         console.print(Text(sentence))
+    if lines and are_short(found.mdp):
+        console.print(Text(SHORT_NAMES))
 
 
 @checked
@@ -116,8 +118,10 @@ success there, compared with Apply.
 
 
 def _titles(found: Decisions) -> dict[str, str]:
-    """What each state is called."""
-    return dict(zip(found.mdp.states, titles(found.mdp), strict=True))
+    """What each state is called on a terminal."""
+    called = short_names(found.mdp)
+    named = zip(found.mdp.states, titles(found.mdp), strict=True)
+    return {name: title.replace(name, called(k)) for k, (name, title) in enumerate(named)}
 
 
 def departures(found: Decisions, called: str, top: int) -> list[str]:

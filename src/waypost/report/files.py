@@ -24,13 +24,9 @@ from waypost.errors import FormatError, require
 from waypost.formats.writing import write_bytes
 from waypost.importance.results import Explanation
 from waypost.report.coordinates import unknown_fields
-from waypost.report.html import render_html
-from waypost.report.insight import tables
-from waypost.report.jsonfile import to_json
 from waypost.report.palette import Theme
 from waypost.report.planning import PAGES, PICTURES, Picture, shown_picture
 from waypost.report.records import columns, rows, texts
-from waypost.report.text import as_markdown, as_text, escape_markdown, summarise
 from waypost.report.wording import number
 
 EXCEL_ROWS = 1_048_575  # below the heading
@@ -89,6 +85,8 @@ def render_report(
     's0,,start,1.0,1.0,1.0,1.0'
     """
     if ending in PAGES:
+        from waypost.report.html import render_html
+
         return render_html(explanation, top=top or 5, cases=cases)
     if not isinstance(explanation, Explanation):
         raise FormatError(f"several targets fit into an .html file only, not into a {ending} file")
@@ -132,6 +130,8 @@ def to_csv(explanation: Explanation, top: Positive | None = None) -> str:
 @checked
 def to_markdown(explanation: Explanation, top: Positive | None = None) -> str:
     """Explanation as Markdown: the words, then the table."""
+    from waypost.report.text import as_markdown, escape_markdown, summarise
+
     head = columns(explanation)
     lines = [as_markdown(summarise(explanation, top or 5)), "## Table", ""]
     lines += ["| " + " | ".join(map(escape_markdown, head)) + " |"]
@@ -144,11 +144,21 @@ def to_markdown(explanation: Explanation, top: Positive | None = None) -> str:
 
 
 @checked
+def to_words(explanation: Explanation, top: Positive | None = None) -> str:
+    """Explanation as plain text."""
+    from waypost.report.text import as_text, summarise
+
+    return as_text(summarise(explanation, top or 5))
+
+
+@checked
 def to_excel(explanation: Explanation, top: Positive | None = None) -> bytes:
     """Explanation as an Excel workbook; names are text, never formulas.
 
     Decisions, ways and segments have sheets of their own, where the explanation has them.
     """
+    from waypost.report.insight import tables
+
     openpyxl = require("openpyxl", "table", "writing Excel files")
     found = rows(explanation, top)
     if len(found) > EXCEL_ROWS:
@@ -181,6 +191,12 @@ def to_parquet(explanation: Explanation, top: Positive | None = None) -> bytes:
     out = io.BytesIO()
     parquet.write_table(table, out)
     return out.getvalue()
+
+
+def _json(explanation: Explanation, _: int | None) -> str:
+    from waypost.report.jsonfile import to_json
+
+    return to_json(explanation)
 
 
 def _written(value: Any) -> str:
@@ -223,10 +239,10 @@ def _drawn(explanation: Explanation, kind: str, picture: Picture, top: int | Non
 
 
 _WRITERS: dict[str, Callable[[Explanation, int | None], str | bytes]] = {
-    ".json": lambda explanation, _: to_json(explanation),
+    ".json": _json,
     ".csv": to_csv,
     ".md": to_markdown,
-    ".txt": lambda explanation, top: as_text(summarise(explanation, top or 5)),
+    ".txt": to_words,
     ".xlsx": to_excel,
     ".parquet": to_parquet,
 }

@@ -205,7 +205,8 @@ def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
     told = _entries(explanation)
     first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
-    return [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+    found = [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+    return found or _needed_most(explanation, told)
 
 
 def _decided(explanation: Explanation) -> list[Finding]:
@@ -334,7 +335,8 @@ def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
     """
     if "optimal" not in explanation.scopes or "all" not in explanation.scopes:
         return []
-    found = [each for each in told if each.kind is Kind.OPTIONAL and each.bounds["optimal"] != each.bounds["all"]]
+    optional = [each for each in told if each.kind is Kind.OPTIONAL]
+    found = [each for each in optional if _shares(each.bounds["optimal"]) != _shares(each.bounds["all"])]
     found.sort(key=lambda each: [-float(bound) for bound in each.bounds["optimal"]])
     runs = f"of the runs that reach {printable(explanation.target)} pass "
     return [
@@ -345,6 +347,14 @@ def _open(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
         )
         for each in found[:OPEN]
     ]
+
+
+def _needed_most(explanation: Explanation, told: Sequence[_Told]) -> list[Finding]:
+    """Tell of the steps that can be avoided least, where nothing else is to be told."""
+    scope = explanation.main_scope
+    found = sorted((each for each in told if each.bounds[scope].lower > 0), key=lambda each: -each.bounds[scope].lower)
+    runs = f"of the runs that reach {printable(explanation.target)} pass "
+    return [Finding("optional", _shares(each.bounds[scope]), (runs, each.name, ".")) for each in found[:OPEN]]
 
 
 def _shares(bounds: Bounds) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.wording import printable
 
+SPELT = 6  # variables up to which a state goes by all of their values
+SHORT_NAMES = "A state goes by the variables in which it differs from the start."
 _NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
 
 
@@ -73,6 +75,38 @@ def addition(called: str, name: str) -> str:
     'x=1, carrying=yellow_key'
     """
     return re.sub(rf"(?<!\w){re.escape(called)}(?!\w)", "", name).strip(" :;,-()[]") if called in name else name
+
+
+def are_short(mdp: MDP) -> bool:
+    """Whether `short_names` leave out anything."""
+    return short_names(mdp)(mdp.initial) != mdp.states[mdp.initial]
+
+
+def short_names(mdp: MDP) -> Callable[[int], str]:
+    """What to call states on a terminal: where names are values of many variables, by those that differ at the start.
+
+    >>> start, later = (", ".join(f"{x}={int(x == y)}" for x in "abcdefg") for y in "ag")
+    >>> mdp = MDP.from_dict({start: {"go": later}, later: {}}, initial=start)
+    >>> called = short_names(mdp)
+    >>> called(0), called(1)
+    ('(start)', 'a=0, g=1')
+    """
+    first = mdp.states[mdp.initial]
+    return lambda state: differing(first, mdp.states[state]) or "(start)"
+
+
+def differing(before: str, name: str) -> str:
+    """Values of many variables that are not those of the state before; the whole name where it has few, or others.
+
+    >>> differing("a=0, b=0, c=0, d=0, e=0, f=0, g=0", "a=0, b=1, c=0, d=0, e=0, f=0, g=2")
+    'b=1, g=2'
+    >>> differing("a=0, b=0", "a=0, b=1")
+    'a=0, b=1'
+    """
+    parts, others = name.split(", "), before.split(", ")
+    if len(parts) <= SPELT or [x.partition("=")[:2] for x in parts] != [x.partition("=")[:2] for x in others]:
+        return name
+    return ", ".join(part for part, other in zip(parts, others, strict=True) if part != other)
 
 
 def group_by_label(explanation: Explanation, positions: Iterable[int]) -> list[tuple[str, list[int]]]:

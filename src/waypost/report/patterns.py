@@ -79,7 +79,8 @@ def print_found(found: FoundPatterns, called: str, console: Console) -> None:
     if not len(found):
         console.print(Text(f"{lead} No segment tells anything about reaching {target}."))
         return
-    console.print(Text(f"{lead} Telling segments:"))
+    every = "Every run does, so that no segment tells success from failure; these divide the runs:"
+    console.print(Text(f"{lead} {'Telling segments:' if contrasted else every}"))
     head = ["segment", "reach it", *(["do not"] if contrasted else []), "all runs", *(["bits"] if contrasted else [])]
     lines = []
     for one in found:

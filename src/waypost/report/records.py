@@ -9,7 +9,7 @@ from waypost.errors import require
 from waypost.importance.activities import ActivityScore
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, Number
-from waypost.report.names import labels_by_state
+from waypost.report.names import labels_of
 
 COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
 WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
@@ -54,12 +54,18 @@ def rows(explanation: Explanation, top: Positive | None = None) -> list[dict[str
         for name in explanation.told_groups
         for numbers in [group_numbers(explanation, name)]
     ]
-    labels, refused = labels_by_state(explanation.mdp), explanation.refused
+    refused = explanation.refused
     for position in explanation.ranking[:top].tolist():
         state, kind = int(explanation.asked[position]), explanation.kinds[position]
         bounds = (number for bounds in explanation.at(position).values() for number in bounds)
         name = explanation.mdp.states[state]
-        line: list[Value] = [name, ", ".join(labels[state]), kind.value, *bounds, *_whatifs(explanation, position)]
+        line: list[Value] = [
+            name,
+            ", ".join(labels_of(explanation.mdp, state)),
+            kind.value,
+            *bounds,
+            *_whatifs(explanation, position),
+        ]
         if refused:
             line.append(refused.get(name, ""))
         found.append(dict(zip(head, line, strict=True)))

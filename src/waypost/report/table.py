@@ -14,12 +14,13 @@ from rich.text import Text
 from waypost.arguments import Positive, checked
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
+from waypost.model import MDP
 from waypost.report import story as told
-from waypost.report.findings import findings
-from waypost.report.names import labels_of
+from waypost.report.findings import Finding, Name, findings
+from waypost.report.names import SHORT_NAMES, are_short, labels_of, short_names
 from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
-from waypost.report.wording import SCOPE_TITLES, cell, count, printable, proof, span
+from waypost.report.wording import SCOPE_TITLES, cell, chance, count, printable, proof, span
 
 NAME = 28  # characters of the longest word that a column of names keeps whole before the numbers beside it are broken
 WORD = 14  # characters up to which a word stays whole
@@ -38,7 +39,7 @@ def print_table(explanation: Explanation, *, top: Positive, console: Console | N
     console.print(
         Text(
             f"Reaching {printable(explanation.target)} from {printable(mdp.states[mdp.initial])}: "
-            f"probability {span(reached, cell)}{depends}."
+            f"probability {span(reached, chance)}{depends}."
         )
     )
     console.print(table(explanation, top=top, console=console))
@@ -46,9 +47,24 @@ def print_table(explanation: Explanation, *, top: Positive, console: Console | N
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
-        _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
+        _list(console, (_sentence(finding, mdp) for finding in findings(explanation)))
+        if are_short(mdp):
+            more = "--csv - prints full names, and --by variable tells of the values of variables."
+            console.print(Text(f"{SHORT_NAMES} {more}"))
     for sentence in (*proof(explanation), *refusals(explanation), *whatif_words(explanation)):
         console.print(Text(sentence))
+
+
+def _sentence(finding: Finding, mdp: MDP) -> str:
+    """Finding in words, states by their short names."""
+    called = short_names(mdp)
+
+    def told(part: str | Name) -> str:
+        if isinstance(part, str):
+            return part
+        return part.text if part.state is None else part.text.replace(mdp.states[part.state], called(part.state))
+
+    return f"{finding.figure} {''.join(map(told, finding.parts))}"
 
 
 def refusals(explanation: Explanation) -> list[str]:
@@ -103,21 +119,22 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
     (5, ['state', 'kind', 'any strategy', 'best strategies'])
     """
     mdp, order = explanation.mdp, explanation.ranking[:top].tolist()
+    called = short_names(mdp)
     labels = {s: [name for name in labels_of(mdp, s) if name not in mdp.states[s]] for s in explanation.asked[order]}
     labelled = any(labels.values())
     head = ["state", *(["labels"] if labelled else []), "kind"]
     lines: list[list[str | Text]] = []
     for group, size in explanation.told_groups.items():
-        called = f"{group} (any of {count(size, 'state')})"
+        members = f"{group} (any of {count(size, 'state')})"
         style = _STYLES.get(kind := group_kind(explanation, group), "")
         spans = (span(explanation.groups[group][part], cell) for part in explanation.parts)
-        lines.append([Text(printable(called), style=style), *[Text()] * labelled, Text(_word(kind), style), *spans])
+        lines.append([Text(printable(members), style=style), *[Text()] * labelled, Text(_word(kind), style), *spans])
         if explanation.whatifs is not None:
             lines[-1] += [""] * len(WHAT_IF)
     for k in order:
         state, kind = int(explanation.asked[k]), explanation.kinds[k]
         style = _STYLES.get(kind, "")
-        names = [Text(printable(mdp.states[state]), style=style)]
+        names = [Text(printable(called(state)), style=style)]
         if labelled:
             names.append(Text(printable(", ".join(labels[state])), style="dim"))
         lines.append([*names, Text(_word(kind), style), *(span(bounds, cell) for bounds in explanation.at(k).values())])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from rich import box
@@ -12,9 +14,10 @@ from rich.text import Text
 from waypost.arguments import Positive, checked
 from waypost.importance.results import Bounds
 from waypost.patterns import UsualWays
-from waypost.patterns.ways import steps_in_words
-from waypost.report.folding import shortened
+from waypost.patterns.ways import Way, steps_in_words
+from waypost.report.folding import Written, shortened
 from waypost.report.jsonfile import FORMAT, numbers
+from waypost.report.names import differing
 from waypost.report.table import fitted_table
 from waypost.report.wording import cell, number, percent, printable, span
 
@@ -57,9 +60,7 @@ def print_ways(
         Text(f"Under {printable(called)} {target} is reached with probability {number(found.reached)}. The usual ways:")
     )
     full = [str(way) for way in found]
-    short = [
-        steps_in_words(parts) for parts in shortened([[(part.steps, str(part)) for part in way.parts] for way in found])
-    ]
+    short = [steps_in_words(parts) for parts in shortened([_written(way) for way in found])]
     told = full if whole else short
     lines = [
         [way, number(taken.share), "" if known is None else span(known, cell)]
@@ -68,9 +69,22 @@ def print_ways(
     head, apart = ["way", "share", "as a path"], int(any(len(way) > console.width for way in told))
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim", leading=apart))
     if told != full:
-        console.print(Text("Long ways are told by what the first has not; --whole writes them out."))
+        parts = [both for way in found for both in zip(way.parts, _written(way), strict=True)]
+        changes = " and steps by what they change" if any(text != str(part) for part, (_, text) in parts) else ""
+        console.print(Text(f"Long ways are told by what the first has not{changes}; --whole writes them out."))
     together = sum(way.share for way in found)
     console.print(Text(f"Together {percent(min(1.0, together))} of the runs that reach {target} go one of these ways."))
+
+
+def _written(way: Way) -> list[Written]:
+    """Parts of a way; steps to states of many variables by those that they change."""
+    written: list[Written] = []
+    before = ""
+    for part in way.parts:
+        steps = [differing(a, b) or "(stays)" for a, b in pairwise([before, *part.steps])]
+        written.append((part.steps, str(replace(part, steps=tuple(steps)))))
+        before = part.steps[-1]
+    return written
 
 
 def ways_document(found: UsualWays, bounds: Sequence[Bounds | None], called: str) -> dict[str, Any]:

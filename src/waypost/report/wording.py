@@ -39,6 +39,18 @@ def number(value: Number, digits: int = 3) -> str:
     return text.rstrip("0")
 
 
+def chance(value: Number) -> str:
+    """Write a probability that stands alone: as `cell` does, and where it is next to 0 or 1, how near.
+
+    >>> [chance(x) for x in (0.25, 2.0103281776956928e-05, 1 - 2**-21, Fraction(1, 3), 1.0)]
+    ['0.25', '2.01e-05', '1 - 4.77e-07', '1/3', '1']
+    """
+    text = cell(value)
+    if text.startswith("<"):
+        return f"{float(value):.3g}"
+    return f"1 - {float(1 - value):.3g}" if text.startswith(">") else text
+
+
 def cell(value: Number) -> str:
     """Write a number for a table: a short fraction in exact mode, else as `number` does.
 

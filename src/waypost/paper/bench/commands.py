@@ -22,6 +22,7 @@ from waypost.paper.bench.rows import Cost, Row
 from waypost.paper.bench.sides import compared
 
 RUNS = 3
+ENOUGH = 4.0  # seconds
 STORM = Path(__file__).with_name("storm_script.py")
 
 
@@ -36,8 +37,12 @@ class Errand:
     among: str
 
 
-LARGE = (
+LARGE = (  # the largest of each family of which Storm makes more than a start
     Errand("csma.2-6", "csma/csma.2-6.prism", {}, "min_backoff_after_success<K", "b=2"),
+    Errand("csma.3-2", "csma/csma.3-2.prism", {}, '"all_delivered"', '"collision_max_backoff"'),
+    Errand("pacman", "pacman/pacman.nm", {"MAXSTEPS": "15"}, '"Crash"', "yP=1"),
+    Errand("consensus.4", "consensus/consensus.4.prism", {"K": "4"}, '"finished"&"all_coins_equal_1"', "counter=28"),
+    Errand("tireworld.25", "tireworld/tireworld.25.jani", {}, "var15=10", "var15=5"),
     Errand("zeroconf.2", "zeroconf/zeroconf.prism", {"N": "20", "K": "2", "reset": "false"}, "l=4 & ip=1", "coll=3"),
     Errand("zeroconf.4", "zeroconf/zeroconf.prism", {"N": "20", "K": "4", "reset": "false"}, "l=4 & ip=1", "coll=3"),
 )
@@ -82,9 +87,14 @@ def _row(errand: Errand, file: Path, plan: Plan) -> Row:
 
 
 def _best(command: Sequence[str], plan: Plan) -> tuple[float, str]:
-    """Seconds of the fastest of some runs, after one that does not count, and what it printed."""
-    found = []
+    """Seconds of the fastest of some runs, after one that does not count, and what it printed.
+
+    There is one run alone where it takes longer than `ENOUGH`.
+    """
+    found: list[tuple[float, str]] = []
     for _ in range(1 + (1 if plan.quick else RUNS)):
+        if sum(seconds for seconds, _ in found[1:]) > ENOUGH:
+            break
         started = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -1,4 +1,4 @@
-"""Storm from the text of a PRISM model to both bounds of a conditional probability, and nothing else.
+"""Storm from the text of a PRISM or JANI model to both bounds of a conditional probability, and nothing else.
 
 ``python storm_script.py FILE CONSTANTS TARGET SET``; `CONSTANTS` as ``a=1,b=2``, or empty.
 """
@@ -14,7 +14,7 @@ def main() -> None:
 
     stormpy.developer.set_log_level(stormpy.developer.LogLevel.OFF)
     file, constants, target, among = sys.argv[1:]
-    program = stormpy.parse_prism_program(file)
+    program = stormpy.parse_jani_model(file)[0] if file.endswith(".jani") else stormpy.parse_prism_program(file)
     if constants:
         program = stormpy.instantiate_constants(program, constants)[0]
     queries = ";".join(f"P{best}=? [ F ({among}) || F ({target}) ]" for best in ("min", "max"))
