@@ -17,7 +17,7 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
-from waypost.agents import abstract_agent, hidden_layer
+from waypost.agents import Abstraction, abstract_agent, hidden_layer
 from waypost.environments import Episode, record
 
 SEEN = ("aside", "height", "speed aside", "speed up", "angle", "turn", "left leg", "right leg")  # its eight numbers
@@ -48,6 +48,12 @@ def phase(seen: Any) -> str:
     return f"height={height}, sinking={sinking}, legs={int(seen[6] + seen[7])}, pad={pad}"
 
 
+def worth(found: Abstraction) -> tuple[bool, bool, float]:
+    """What speaks for a way to make cells: it predicts success, and where runs pass, and tells good runs from bad."""
+    passing = found.passing()
+    return found.fit.fits, found.fit.fits and passing is not None and passing.fits, found.telling
+
+
 def main() -> None:
     """Train, play, find cells that predict held-out episodes, and say which of them tell landing from the rest."""
     agent = trained()
@@ -58,14 +64,11 @@ def main() -> None:
     }
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}
     for way, found in tried.items():
-        print(f"Cells from {way}: {found.fit}")
-    fitting = [way for way, found in tried.items() if found.fit.fits]
-    if fitting:
-        best = max(fitting, key=lambda way: tried[way].telling)
-        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
-    else:
-        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-        print(f"\nNone fits; the least error while refining had cells from {best}.")
+        print(f"Cells from {way}: {found.fit}, {found.passing()}")
+    best = max(tried, key=lambda way: worth(tried[way]))
+    odds, importances, _ = worth(tried[best])
+    why = "fit in both" if importances else "predict success, though not where runs pass" if odds else "fit in neither"
+    print(f"\nTold by cells from {best}, which {why}.")
     print(tried[best].summary(names=SEEN))
 
 
