@@ -2,9 +2,9 @@
 
 Three ways to put what it sees into cells are tried: features that a person names, clusters of the observations, and
 clusters of what the network computes from them in its last hidden layer. Which one may stand for the agent is not a
-matter of taste: each is refined where the episodes it is counted from refute it, and checked on episodes that had no say
-in anything: does it predict success, step by step, and where good and bad runs pass? Of those that fit best, the one is
-told whose cells tell most of success from failure.
+matter of taste: each is refined where the episodes it is counted from refute it, and checked on episodes that had no
+say in anything: does it predict success, step by step, and where good and bad runs pass? Of those that fit best, the
+one is told whose cells tell most of success from failure.
 
 Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes two minutes)
 """

@@ -158,22 +158,30 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
     return "\n".join(lines + _contrasted(found, wanted, names, top))
 
 
+def _shares(one: CellContrast) -> str:
+    """Shares of a cell, first those of the runs that pass it rather than the others, and what the chain says."""
+    said = [(one.good, one.said_good), (one.bad, one.said_bad)]
+    first, second = said if one.difference > 0 else said[::-1]
+    return f"{first[0]:.0%} against {second[0]:.0%} (the chain: {first[1]:.0%} against {second[1]:.0%})"
+
+
 def _contrasted(found: Abstraction, wanted: str, names: Sequence[str] | None, top: int) -> list[str]:
     """Say which cells good runs pass and bad ones do not, in the episodes held out and as the chain has it."""
-    told = contrasts(found, wanted)
+    every = contrasts(found, wanted)
+    told = [one for one in every if abs(one.difference) >= TELLING]
+    if every and not told:
+        return [f"No cell tells runs that end {wanted} from others: what decides is not in these cells."]
     lines = []
-    if told and max(abs(one.difference) for one in told) < TELLING:
-        lines.append(f"No cell tells runs that end {wanted} from others: what decides is not in these cells.")
     seen = found.describe(names) if names is not None else {}
+    good, bad = (int(found.passages.among(side, held_out=True).sum()) for side in _sides(found, wanted))
+    ends, others = f"the {good} held out that end {wanted}", f"the {bad} that do not"
     for lead, some_cells in (
-        (f"Held out, passed by runs that end {wanted} rather than by others:", [c for c in told if c.difference > 0]),
-        (f"Held out, passed by others rather than by runs that end {wanted}:", [c for c in told if c.difference < 0]),
+        (f"Passed by {ends} rather than by {others}:", [c for c in told if c.difference > 0]),
+        (f"Passed by {others} rather than by {ends}:", [c for c in told if c.difference < 0]),
     ):
         if some_cells:
             lines.append(lead)
             lines += [
-                f"  {one.good:.0%} against {one.bad:.0%} (the chain: {one.said_good:.0%} against {one.said_bad:.0%})  "
-                f"{one.cell}" + (f": {seen[one.cell]}" if seen else "")
-                for one in some_cells[:top]
+                f"  {_shares(one)}  {one.cell}" + (f": {seen[one.cell]}" if seen else "") for one in some_cells[:top]
             ]
     return lines
