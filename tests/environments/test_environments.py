@@ -345,3 +345,61 @@ def test_what_no_run_enters_is_not_reachable():
     kinds = dict(zip(played, played.kinds, strict=True))
     assert kinds["row=0, col=0"].value == "unreachable"
     assert kinds["row=2, col=4"].value == "indispensable"
+
+
+MASKED = {
+    0: {1: [(1.0, 1, 0, False)], 3: [(1.0, 2, 1, True)]},
+    1: {0: [(1.0, 0, 0, False)], 1: [(1.0, 1, 0, False)], 2: [(1, 2, 1, True)], 3: [(1, 0, 0, False)]},
+    2: {0: [(1, 2, 0, True)]},
+}
+
+
+def test_numbers_of_actions_are_those_of_the_environment_where_some_are_not_possible():
+    """Law: action 1 is the one called 1, though it comes first in a state that has no action 0."""
+    mdp = from_gymnasium(Table(MASKED))
+    values = np.array([[9.0, 2, 9, 1], [0, 1, 2, 3], [0, 0, 0, 0]])  # the values of impossible actions mean nothing
+    odds = np.array([[0, 0.25, 0, 0.75], [0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0]])
+    for agent in (np.array([1, 2, 0]), {0: 1, 1: 2}, lambda s: [1, 2][s]):
+        taken = read_strategy(mdp, agent, observe=lambda s: s).to_dict()
+        assert (taken["0"], taken["1"]) == ({"1": 1.0}, {"2": 1.0})
+    assert read_strategy(mdp, values).to_dict()["0"] == {"1": 1.0}
+    assert read_strategy(mdp, odds).to_dict()["0"] == {"1": 0.25, "3": 0.75}
+    with pytest.raises(WaypostError, match="number 0 does not exist in state '0', only 1, 3"):
+        read_strategy(mdp, np.array([0, 2, 0]))
+
+
+def test_a_number_that_could_mean_two_actions_is_refused():
+    """Law: where actions have names, their numbers are not guessed; columns of a table tell by how many they are."""
+    mdp = from_gymnasium(Table(MASKED), actions=["north", "east", "south", "west"])
+    for agent in (np.array([1, 2, 0]), {0: 1, 1: 2}):
+        with pytest.raises(WaypostError, match="give actions by name"):
+            read_strategy(mdp, agent)
+    assert read_strategy(mdp, {0: "east", 1: 2}).to_dict()["0"] == {"east": 1.0}
+    assert read_strategy(mdp, np.array([[0.0, 1, 0, 2], [4, 3, 2, 1], [0, 0, 0, 0]])).to_dict()["0"] == {"west": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ([(float("nan"), 1, 0, False)], "probability nan"),
+        ([(-0.1, 1, 0, False), (0.5, 1, 0, False), (0.5, 0, 0, False)], "probability -0.1"),
+        ([(0.9, 1, 0, False)], "summing to 0.9"),
+        ([(1.0, 1, 0)], "expected .probability, next state, reward, terminated."),
+        ([(1.0, 7, 0, False)], "state number 7"),
+    ],
+)
+def test_a_table_that_is_none_says_where(outcomes, said):
+    """Law: nothing of a table is dropped in silence but what has probability 0."""
+    with pytest.raises(WaypostError, match=said):
+        from_gymnasium(Table({0: {0: outcomes}, 1: {0: [(1.0, 1, 1, True)]}}))
+
+
+def test_tables_may_be_lists_and_count_in_single_precision():
+    """Law: a third three times is 1, in few digits as well; an array is a tensor."""
+    third = np.float32(1 / 3) + np.float32(1e-7)
+    mdp = from_gymnasium(
+        Table([[[(third, 0, 0, False), (third, 1, 1, True), (third, 1, 0, False)]], [[(1, 0, 0, False)]]])
+    )
+    assert mdp.transitions.toarray()[0] == pytest.approx([1 / 3] * 3, abs=1e-12)
+    with pytest.raises(WaypostError, match="pass the array itself"):
+        from_gymnasium(Table(np.zeros((1, 2, 2))))

@@ -47,7 +47,7 @@ def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, tup
     except Exception as error:  # whatever an environment raises for options it does not know
         raise FormatError(f"Gymnasium cannot make {name!r}: {str(error)[:300]}") from error
     try:
-        if not getattr(env.unwrapped, "P", None):
+        if getattr(env.unwrapped, "P", None) is None:
             found = explore(env, **exploring)
             return found, (*_limit(env), *_explored(env, exploring, found))
         if exploring:
