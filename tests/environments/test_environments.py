@@ -403,3 +403,19 @@ def test_tables_may_be_lists_and_count_in_single_precision():
     assert mdp.transitions.toarray()[0] == pytest.approx([1 / 3] * 3, abs=1e-12)
     with pytest.raises(WaypostError, match="pass the array itself"):
         from_gymnasium(Table(np.zeros((1, 2, 2))))
+
+
+def test_several_starts_in_different_worlds_are_different_worlds():
+    """Law: resets that put walls and lava elsewhere are models side by side, none of which stands for another."""
+    pytest.importorskip("minigrid")
+    env = gymnasium.make("MiniGrid-LavaCrossingS9N2-v0")
+    alone = [explore(env, seed=seed) for seed in range(3)]
+    together = explore(env, seed=0, starts=3)
+    assert together.n_states == 1 + sum(mdp.n_states for mdp in alone)
+    assert together.labels["lava"].sum() == sum(mdp.labels["lava"].sum() for mdp in alone)
+    best = reachability(together, target="goal", optimum="max")
+    for k, mdp in enumerate(alone, 1):
+        inside = together.states.index(f"world={k}, {mdp.states[mdp.initial]}")
+        assert best[inside] == reachability(mdp, target="goal", optimum="max")[mdp.initial]
+    same = explore(gymnasium.make("MiniGrid-Empty-5x5-v0"), starts=3)  # of which every reset is alike
+    assert same.states[same.initial] == "x=1, y=1, facing=right"
