@@ -1,8 +1,9 @@
 """A lander too large for a table: PPO learns LunarLander for some minutes, and is explained by a chain of a few cells.
 
-It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, or clusters
-of what the network computes in its last hidden layer. Each is refined where the episodes it is counted from refute it,
-and its error on episodes that had no say in anything is told with it, whether it may stand for the agent or not.
+It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, clusters of
+what it sees, or of what the network computes in its last hidden layer. Each is refined where the episodes it is counted
+from refute it, and checked on episodes that had no say in anything: does it predict success, step by step, and where
+good and bad runs pass? The one that fits best is told, with its errors, whether it may stand for the agent or not.
 
 Run: python examples/lunar_lander_agent.py   (needs: pip install 'waypost[gym,agents]' 'gymnasium[box2d]'; takes ten
 minutes, most of them training)
@@ -60,6 +61,7 @@ def main() -> None:
     played = record(gymnasium.make(WORLD), agent, episodes=600, seed=7, max_steps=1000)
     ways: dict[str, dict[str, Any]] = {
         "phases a person named": {"features": phase},
+        "clusters of what it sees": {},
         "clusters of its last hidden layer": {"space": hidden_layer(agent)},
     }
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}

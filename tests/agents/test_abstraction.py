@@ -134,6 +134,9 @@ def test_the_hidden_layer_of_a_network_is_a_space(kind):
     )
     rows = hidden_layer(agent)(np.zeros((5, 4), np.float32))
     assert rows.shape == (5, 7)
+    many = getattr(sb3, kind)("MultiInputPolicy", Ship(), policy_kwargs={"net_arch": [7]}, device="cpu")
+    seen = {"at": np.zeros((5, 2), np.float32), "fuel": np.zeros(5, np.int64)}
+    assert hidden_layer(many)(seen).shape == (5, 7)
     with pytest.raises(WaypostError, match="no hidden layer"):
         hidden_layer(object())
 

@@ -419,3 +419,15 @@ def test_several_starts_in_different_worlds_are_different_worlds():
         assert best[inside] == reachability(mdp, target="goal", optimum="max")[mdp.initial]
     same = explore(gymnasium.make("MiniGrid-Empty-5x5-v0"), starts=3)  # of which every reset is alike
     assert same.states[same.initial] == "x=1, y=1, facing=right"
+
+
+def test_agents_that_see_dicts_are_asked_one_by_one():
+    """Law: what observe= makes of a state may be a dict, as Gymnasium has them."""
+
+    class Reader:
+        def predict(self, seen):
+            return int(seen["at"][0] < 1)
+
+    mdp = from_gymnasium(Table({s: {0: [(1, 0, 0, False)], 1: [(1, 1, 1, True)]} for s in range(2)}))
+    strategy = read_strategy(mdp, Reader(), observe=lambda s: {"at": np.array([s])})
+    assert strategy.to_dict()["0"] == {"1": 1.0}

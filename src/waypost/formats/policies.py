@@ -117,7 +117,7 @@ def strategy_from_agent(
     gives their probabilities.
     """
     several = _several(mdp)
-    seen: Any = several if observe is None else np.stack([np.asarray(observe(s)) for s in several.tolist()])
+    seen: Any = several if observe is None else [observe(s) for s in several.tolist()]
     if not deterministic:
         return _drawn(mdp, agent, several, seen)
     return Strategy.deterministic_of(
@@ -125,10 +125,10 @@ def strategy_from_agent(
     )
 
 
-def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.int64]:
+def _predicted(agent: Any, seen: Any, *, observed: bool) -> NDArray[np.int64]:
     """(k,) numbers of the actions: all at once, or one by one for an agent that takes one observation at a time."""
     try:
-        together = np.asarray(predicted(agent, seen))
+        together = np.asarray(predicted(agent, np.stack(seen)))
         if together.size == len(seen):
             return together.reshape(-1).astype(np.int64)
     except Exception:  # noqa: BLE001, S110  anything may go wrong in there; one at a time tells what
@@ -143,11 +143,11 @@ def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.
         ) from error
 
 
-def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: NDArray[Any]) -> Strategy:
+def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: Any) -> Strategy:
     policy: Any = getattr(agent, "policy", None)
     if not hasattr(policy, "get_distribution"):
         raise StrategyError("this agent has no distribution over actions; use deterministic=True")
-    tensor = policy.obs_to_tensor(seen)[0]
+    tensor = policy.obs_to_tensor(np.stack(seen))[0]
     odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
     return strategy_from_mapping(mdp, dict(zip(several.tolist(), odds, strict=True)))
 

@@ -90,7 +90,9 @@ def _taking_long(explanation: AgentExplanation) -> list[str]:
 
 
 def _times(visits: float) -> str:
-    return "for ever" if not math.isfinite(visits) else f"{visits:.2g} times"
+    if not math.isfinite(visits):
+        return "for ever"
+    return "once" if (often := f"{visits:.2g}") == "1" else f"{often} times"
 
 
 def _ends(explanation: AgentExplanation, top: int) -> list[str]:
