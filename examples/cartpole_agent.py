@@ -2,8 +2,9 @@
 
 Three ways to put what it sees into cells are tried: features that a person names, clusters of the observations, and
 clusters of what the network computes from them in its last hidden layer. Which one may stand for the agent is not a
-matter of taste: each is refined where the episodes it is counted from refute it, and its error is checked on episodes
-that had no say in anything. Of those that fit, the one is told whose cells tell most of success from failure.
+matter of taste: each is refined where the episodes it is counted from refute it, and checked on episodes that had no
+say in anything: does it predict success, step by step, and where good and bad runs pass? Of those that fit best, the
+one is told whose cells tell most of success from failure.
 
 Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes two minutes)
 """
@@ -16,7 +17,7 @@ import gymnasium
 import torch
 from stable_baselines3 import PPO
 
-from waypost.agents import abstract_agent, hidden_layer
+from waypost.agents import Abstraction, abstract_agent, hidden_layer
 from waypost.environments import Episode, record
 
 SEEN = ("position", "speed", "angle", "turn")  # what CartPole's four numbers are
@@ -53,6 +54,12 @@ def leaning(seen: Any) -> str:
     return f"lean={lean}, turn={turn}"
 
 
+def worth(found: Abstraction) -> tuple[bool, bool, float]:
+    """What speaks for a way to make cells: it predicts success, and where runs pass, and tells good runs from bad."""
+    passing = found.passing()
+    return found.fit.fits, found.fit.fits and passing is not None and passing.fits, found.telling
+
+
 def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
     """Play, find cells that predict held-out episodes, and say which of them tell success from failure."""
     world = gymnasium.make("CartPole-v1")
@@ -65,14 +72,11 @@ def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
     tried = {way: abstract_agent(played, outcome=stood, actions=["left", "right"], **how) for way, how in ways.items()}
     for way, found in tried.items():
         rounds = ", ".join(f"{error:.3f} with {cells}" for cells, error in found.tried[::3])
-        print(f"Cells from {way}: {found.fit}; refining, the error was {rounds} cells")
-    fitting = [way for way, found in tried.items() if found.fit.fits]
-    if fitting:
-        best = max(fitting, key=lambda way: tried[way].telling)
-        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
-    else:
-        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-        print(f"\nNone fits; the least error while refining had cells from {best}.")
+        print(f"Cells from {way}: {found.fit}, {found.passing()}; refining, the error was {rounds} cells")
+    best = max(tried, key=lambda way: worth(tried[way]))
+    odds, importances, _ = worth(tried[best])
+    why = "fit in both" if importances else "predict success, though not where runs pass" if odds else "fit in neither"
+    print(f"\nTold by cells from {best}, which {why}.")
     print(tried[best].summary(names=SEEN))
 
 

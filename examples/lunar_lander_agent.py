@@ -1,8 +1,9 @@
 """A lander too large for a table: PPO learns LunarLander for some minutes, and is explained by a chain of a few cells.
 
-It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, or clusters
-of what the network computes in its last hidden layer. Each is refined where the episodes it is counted from refute it,
-and its error on episodes that had no say in anything is told with it, whether it may stand for the agent or not.
+It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, clusters of
+what it sees, or of what the network computes in its last hidden layer. Each is refined where the episodes it is counted
+from refute it, and checked on episodes that had no say in anything: does it predict success, step by step, and where
+good and bad runs pass? The one that fits best is told, with its errors, whether it may stand for the agent or not.
 
 Run: python examples/lunar_lander_agent.py   (needs: pip install 'waypost[gym,agents]' 'gymnasium[box2d]'; takes ten
 minutes, most of them training)
@@ -17,7 +18,7 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
 
-from waypost.agents import abstract_agent, hidden_layer
+from waypost.agents import Abstraction, abstract_agent, hidden_layer
 from waypost.environments import Episode, record
 
 SEEN = ("aside", "height", "speed aside", "speed up", "angle", "turn", "left leg", "right leg")  # its eight numbers
@@ -48,24 +49,28 @@ def phase(seen: Any) -> str:
     return f"height={height}, sinking={sinking}, legs={int(seen[6] + seen[7])}, pad={pad}"
 
 
+def worth(found: Abstraction) -> tuple[bool, bool, float]:
+    """What speaks for a way to make cells: it predicts success, and where runs pass, and tells good runs from bad."""
+    passing = found.passing()
+    return found.fit.fits, found.fit.fits and passing is not None and passing.fits, found.telling
+
+
 def main() -> None:
     """Train, play, find cells that predict held-out episodes, and say which of them tell landing from the rest."""
     agent = trained()
     played = record(gymnasium.make(WORLD), agent, episodes=600, seed=7, max_steps=1000)
     ways: dict[str, dict[str, Any]] = {
         "phases a person named": {"features": phase},
+        "clusters of what it sees": {},
         "clusters of its last hidden layer": {"space": hidden_layer(agent)},
     }
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}
     for way, found in tried.items():
-        print(f"Cells from {way}: {found.fit}")
-    fitting = [way for way, found in tried.items() if found.fit.fits]
-    if fitting:
-        best = max(fitting, key=lambda way: tried[way].telling)
-        print(f"\nOf those that fit, cells from {best} tell most of success from failure.")
-    else:
-        best = min(tried, key=lambda way: min(error for _, error in tried[way].tried))
-        print(f"\nNone fits; the least error while refining had cells from {best}.")
+        print(f"Cells from {way}: {found.fit}, {found.passing()}")
+    best = max(tried, key=lambda way: worth(tried[way]))
+    odds, importances, _ = worth(tried[best])
+    why = "fit in both" if importances else "predict success, though not where runs pass" if odds else "fit in neither"
+    print(f"\nTold by cells from {best}, which {why}.")
     print(tried[best].summary(names=SEEN))
 
 

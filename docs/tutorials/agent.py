@@ -88,22 +88,18 @@ print(waypost.by_variable(world, target="goal", scope="all", length=1).summary()
 # ## Too large for a table
 #
 # CartPole has infinitely many states. We record episodes, put observations that are alike into cells, and check whether the small
-# chain predicts episodes it has not seen. With a network, cells are clusters of its hidden layer: `space=hidden_layer(agent)`, as in
-# `examples/cartpole_agent.py`.
+# chain predicts episodes it has not seen: how many succeed, and which cells they pass. With a network, cells are clusters of its
+# hidden layer: `space=hidden_layer(agent)`, as in `examples/cartpole_agent.py`.
 
 # %%
 from waypost.agents import abstract_agent  # noqa: E402
 from waypost.environments import record  # noqa: E402
 
-played = record(gymnasium.make("CartPole-v1"), lambda seen: int(seen[2] > 0), episodes=200, max_steps=30)
+played = record(gymnasium.make("CartPole-v1"), lambda seen: int(seen[2] > 0), episodes=400, max_steps=40)
 small = abstract_agent(
     played, outcome=lambda end: "positive" if end.truncated else "negative", actions=["left", "right"], most=16
 )
 small
 
 # %%
-found = waypost.by_variable(small.mdp, target="positive", scope=small.strategy, variables="cell", length=1)
-found.to_frame()
-
-# %%
-small.describe(["position", "speed", "angle", "turn"])
+print(small.summary(names=["position", "speed", "angle", "turn"]))

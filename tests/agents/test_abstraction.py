@@ -113,9 +113,14 @@ def test_the_chain_is_told_with_its_error():
     assert lucky.visits == found.support["at=0, coin=1"]
     words = found.summary(names=["place", "height"])
     assert f"At no step is it further off than {found.fit.error:.3f}" in words
-    assert "may stand for the agent" in words
+    assert "may stand for the agent's odds" in words
+    assert "its importances may be the agent's" in words
+    held_out = np.random.default_rng(0).permutation(800)[:200]  # as seed=0 draws them
+    won = [one for k in held_out if (one := played()[k]).episode.total_reward > 0]
+    assert lucky.good == pytest.approx(np.mean([one.observations[0][1] > 1 for one in won]))
+    assert f"{lucky.good:.0%} against {lucky.bad:.0%} (the chain: {lucky.said_good:.0%}" in words
     blind = abstract_agent(played(), features=lambda seen: "corridor", most=1)  # noqa: ARG005
-    assert "read what follows as hints" in blind.summary()
+    assert "the chain's odds are not the agent's" in blind.summary()
 
 
 @pytest.mark.slow
@@ -129,6 +134,9 @@ def test_the_hidden_layer_of_a_network_is_a_space(kind):
     )
     rows = hidden_layer(agent)(np.zeros((5, 4), np.float32))
     assert rows.shape == (5, 7)
+    many = getattr(sb3, kind)("MultiInputPolicy", Ship(), policy_kwargs={"net_arch": [7]}, device="cpu")
+    seen = {"at": np.zeros((5, 2), np.float32), "fuel": np.zeros(5, np.int64)}
+    assert hidden_layer(many)(seen).shape == (5, 7)
     with pytest.raises(WaypostError, match="no hidden layer"):
         hidden_layer(object())
 
@@ -287,3 +295,93 @@ def test_the_held_out_episodes_have_no_say():
     assert after.tried == before.tried
     assert after.support == before.support
     assert after.fit.error != before.fit.error
+
+
+class Rope(gymnasium.Env):
+    """Ten steps, each of which fails with the same chance; nothing is to be seen."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(-10, 10, (1,))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        return np.zeros(1), {}
+
+    def step(self, action):  # noqa: ARG002
+        return np.zeros(1), 0.0, bool(self.np_random.random() < 0.1), False, {}
+
+
+def _stood(end):
+    return "positive" if end.truncated else "negative"
+
+
+def test_the_last_step_before_a_limit_is_counted_for_those_who_survive_it():
+    """Law: a step that fails once in ten times does so in the chain, at the last step as at the others."""
+    episodes = record(Rope(), lambda _: 0, episodes=2000, seed=5, max_steps=4)
+    found = abstract_agent(episodes, outcome=_stood, features=lambda _: "rope")
+    for step in range(1, 4):
+        assert found.fit.predicted["negative"][step] == pytest.approx(1 - 0.9**step, abs=0.02)
+    assert found.fit.predicted["positive"][4] == pytest.approx(0.9**4, abs=0.02)
+    assert not found.begins
+
+
+def test_who_falls_at_the_very_limit_has_fallen():
+    """Law: an episode that ends by the rules at the last step is not one that the limit cut off."""
+    episodes = record(Rope(), lambda _: 0, episodes=300, seed=5, max_steps=1)
+    assert {(one.episode.terminated, one.episode.truncated) for one in episodes} == {(True, False), (False, True)}
+
+
+class Aside(gymnasium.Env):
+    """A coin sends the agent left or right at once, everybody meets in the middle, and the coin decides in the end."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(-10, 10, (2,))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed, options=options)
+        self.at, self.coin = 0, int(self.np_random.random() < 0.5)
+        return self._seen(), {}
+
+    def _seen(self):
+        return np.array([float(self.at), (2.0 * self.coin - 1) * (self.at == 1)])
+
+    def step(self, action):  # noqa: ARG002
+        self.at += 1
+        return self._seen(), float(self.at == 4 and self.coin), self.at == 4, False, {}
+
+
+def test_a_chain_that_predicts_success_and_not_the_way_there_is_refused_for_that():
+    """Law: importances of a chain that forgets what the agent remembers are told to be wrong, beside those counted."""
+    episodes = record(Aside(), None, episodes=400, seed=2)
+    found = abstract_agent(episodes, features=lambda seen: f"at={int(seen[0])}, side={int(seen[1])}")
+    assert found.fit.fits
+    passing = found.passing()
+    assert not passing.fits
+    assert passing.error == pytest.approx(0.5, abs=0.1)
+    right = next(one for one in found.contrasts() if one.cell == "at=1, side=1")
+    assert (right.good, right.bad) == (1.0, 0.0)
+    assert right.said_good == pytest.approx(0.5, abs=0.1)
+    assert "its importances are not the agent's" in found.summary()
+
+
+def test_shares_of_the_right_chain_are_hardly_ever_refused():
+    """Law: where cells are all that matters, chance moves shares beyond what it may do 5 times in 100 at most."""
+    named = {"features": lambda seen: f"at={int(seen[0])}, coin={int(seen[1] > 1)}", "most": 1}
+    fits = [abstract_agent(played(200), seed=s, **named).passing().fits for s in range(20)]
+    assert fits.count(True) >= 18
+
+
+def test_episodes_that_stop_early_for_another_reason_are_not_cut_off():
+    """Law: what the environment truncates before the limit is an end like others, at its own step."""
+
+    class Left(Rope):
+        def step(self, action):
+            seen, reward, over, _, info = super().step(action)
+            return seen, reward, over, bool(self.np_random.random() < 0.2), info
+
+    episodes = record(Left(), lambda _: 0, episodes=600, seed=5, max_steps=8)
+    found = abstract_agent(
+        episodes, outcome=lambda end: "fell" if end.terminated else "stopped", features=lambda _: "rope"
+    )
+    assert found.fit.fits
+    assert found.fit.predicted["stopped"][1] == pytest.approx(0.9 * 0.2, abs=0.05)

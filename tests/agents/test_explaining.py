@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import mdps
 from waypost import MDP, Strategy, reachability, read_mdp
 from waypost.agents import explain_agent
+from waypost.environments import from_gymnasium
 from waypost.errors import WaypostError
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -107,7 +110,7 @@ def test_in_time_both_are_asked_to_be_there_in_time(mdp, seed, steps):
 def test_time_that_is_up_is_no_hole():
     """Law: runs end in a hole, or because the time is up; the limit changes what is best."""
     mdp = lake(slippery=True)
-    with pytest.raises(WaypostError, match="within 3 steps; allow more"):
+    with pytest.raises(WaypostError, match="within 3 steps; the shortest way there takes 6"):
         explain_agent(mdp, np.full(16, 2), target="goal", within=3)
     found = explain_agent(mdp, np.full(16, 2), target="goal", within=6)
     holes = {found.place(fate.states[0]) for fate in found.fates if not found.is_late(fate)}
@@ -170,3 +173,41 @@ def test_left_is_a_turn_where_one_faces_something():
     assert heading(mdp, places, at["x=1, y=1, facing=right"], "left") is None
     assert heading(mdp, places, at["x=1, y=1, facing=right"], "forward") == (1, 0)
     assert heading(mdp, places, at["x=1, y=1, facing=down"], "forward") == (0, 1)
+
+
+def test_an_agent_that_loses_nothing_but_time_is_told_how_long_it_takes():
+    """Law: steps on average are the solution of the linear equations; the fewest are those of the shortest run."""
+    world = gymnasium.make("CliffWalking-v1")
+    found = explain_agent(from_gymnasium(world), Strategy.uniform(from_gymnasium(world)), target="goal")
+    table, chain = world.unwrapped.P, np.zeros((48, 48))
+    for s in range(47):
+        for a in range(4):
+            for p, to, _, ended in table[s][a]:
+                chain[s, to] += 0 if ended else p / 4
+    expected = np.linalg.solve(np.eye(48) - chain, np.ones(48))[36]
+    assert found.steps == pytest.approx(expected)
+    assert found.fewest == 13
+    assert f"Its runs take {expected:,.0f} steps on average, the shortest way there 13" in found.summary()
+
+
+def test_many_ends_are_told_by_what_they_are_called():
+    """Law: of hundreds of ends the shares of each label add up to what is lost."""
+    names = [f"end {k}" for k in range(40)]
+    mdp = MDP.from_dict(
+        {
+            "s": {"go": {**dict.fromkeys(names, 0.02), "won": 0.2}, "no": "end 0"},
+            **{name: {} for name in (*names, "won")},
+        },
+        initial="s",
+        labels={"bust": names[:30], "tie": names[30:]},
+    )
+    words = explain_agent(mdp, {"s": "go"}, target="won").summary()
+    assert "60 % in bust, beyond hope (30 places);\n20 % in tie, beyond hope (10 places)." in words
+
+
+def test_an_end_without_a_label_of_its_own_keeps_its_name():
+    """Law: that a state is terminal is no name; how it ends is."""
+    end = [(0.5, 1, 1, True), (0.5, 1, -1, True)]
+    world = SimpleNamespace(P={0: {0: end, 1: end}, 1: {0: [], 1: []}})
+    words = explain_agent(from_gymnasium(world), np.array([0, 0]), target="goal").summary()
+    assert "50 % in 1 (end, reward -1), beyond hope" in words

@@ -345,3 +345,89 @@ def test_what_no_run_enters_is_not_reachable():
     kinds = dict(zip(played, played.kinds, strict=True))
     assert kinds["row=0, col=0"].value == "unreachable"
     assert kinds["row=2, col=4"].value == "indispensable"
+
+
+MASKED = {
+    0: {1: [(1.0, 1, 0, False)], 3: [(1.0, 2, 1, True)]},
+    1: {0: [(1.0, 0, 0, False)], 1: [(1.0, 1, 0, False)], 2: [(1, 2, 1, True)], 3: [(1, 0, 0, False)]},
+    2: {0: [(1, 2, 0, True)]},
+}
+
+
+def test_numbers_of_actions_are_those_of_the_environment_where_some_are_not_possible():
+    """Law: action 1 is the one called 1, though it comes first in a state that has no action 0."""
+    mdp = from_gymnasium(Table(MASKED))
+    values = np.array([[9.0, 2, 9, 1], [0, 1, 2, 3], [0, 0, 0, 0]])  # the values of impossible actions mean nothing
+    odds = np.array([[0, 0.25, 0, 0.75], [0.25, 0.25, 0.25, 0.25], [1, 0, 0, 0]])
+    for agent in (np.array([1, 2, 0]), {0: 1, 1: 2}, lambda s: [1, 2][s]):
+        taken = read_strategy(mdp, agent, observe=lambda s: s).to_dict()
+        assert (taken["0"], taken["1"]) == ({"1": 1.0}, {"2": 1.0})
+    assert read_strategy(mdp, values).to_dict()["0"] == {"1": 1.0}
+    assert read_strategy(mdp, odds).to_dict()["0"] == {"1": 0.25, "3": 0.75}
+    with pytest.raises(WaypostError, match="number 0 does not exist in state '0', only 1, 3"):
+        read_strategy(mdp, np.array([0, 2, 0]))
+
+
+def test_a_number_that_could_mean_two_actions_is_refused():
+    """Law: where actions have names, their numbers are not guessed; columns of a table tell by how many they are."""
+    mdp = from_gymnasium(Table(MASKED), actions=["north", "east", "south", "west"])
+    for agent in (np.array([1, 2, 0]), {0: 1, 1: 2}):
+        with pytest.raises(WaypostError, match="give actions by name"):
+            read_strategy(mdp, agent)
+    assert read_strategy(mdp, {0: "east", 1: 2}).to_dict()["0"] == {"east": 1.0}
+    assert read_strategy(mdp, np.array([[0.0, 1, 0, 2], [4, 3, 2, 1], [0, 0, 0, 0]])).to_dict()["0"] == {"west": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ([(float("nan"), 1, 0, False)], "probability nan"),
+        ([(-0.1, 1, 0, False), (0.5, 1, 0, False), (0.5, 0, 0, False)], "probability -0.1"),
+        ([(0.9, 1, 0, False)], "summing to 0.9"),
+        ([(1.0, 1, 0)], "expected .probability, next state, reward, terminated."),
+        ([(1.0, 7, 0, False)], "state number 7"),
+    ],
+)
+def test_a_table_that_is_none_says_where(outcomes, said):
+    """Law: nothing of a table is dropped in silence but what has probability 0."""
+    with pytest.raises(WaypostError, match=said):
+        from_gymnasium(Table({0: {0: outcomes}, 1: {0: [(1.0, 1, 1, True)]}}))
+
+
+def test_tables_may_be_lists_and_count_in_single_precision():
+    """Law: a third three times is 1, in few digits as well; an array is a tensor."""
+    third = np.float32(1 / 3) + np.float32(1e-7)
+    mdp = from_gymnasium(
+        Table([[[(third, 0, 0, False), (third, 1, 1, True), (third, 1, 0, False)]], [[(1, 0, 0, False)]]])
+    )
+    assert mdp.transitions.toarray()[0] == pytest.approx([1 / 3] * 3, abs=1e-12)
+    with pytest.raises(WaypostError, match="pass the array itself"):
+        from_gymnasium(Table(np.zeros((1, 2, 2))))
+
+
+def test_several_starts_in_different_worlds_are_different_worlds():
+    """Law: resets that put walls and lava elsewhere are models side by side, none of which stands for another."""
+    pytest.importorskip("minigrid")
+    env = gymnasium.make("MiniGrid-LavaCrossingS9N2-v0")
+    alone = [explore(env, seed=seed) for seed in range(3)]
+    together = explore(env, seed=0, starts=3)
+    assert together.n_states == 1 + sum(mdp.n_states for mdp in alone)
+    assert together.labels["lava"].sum() == sum(mdp.labels["lava"].sum() for mdp in alone)
+    best = reachability(together, target="goal", optimum="max")
+    for k, mdp in enumerate(alone, 1):
+        inside = together.states.index(f"world={k}, {mdp.states[mdp.initial]}")
+        assert best[inside] == reachability(mdp, target="goal", optimum="max")[mdp.initial]
+    same = explore(gymnasium.make("MiniGrid-Empty-5x5-v0"), starts=3)  # of which every reset is alike
+    assert same.states[same.initial] == "x=1, y=1, facing=right"
+
+
+def test_agents_that_see_dicts_are_asked_one_by_one():
+    """Law: what observe= makes of a state may be a dict, as Gymnasium has them."""
+
+    class Reader:
+        def predict(self, seen):
+            return int(seen["at"][0] < 1)
+
+    mdp = from_gymnasium(Table({s: {0: [(1, 0, 0, False)], 1: [(1, 1, 1, True)]} for s in range(2)}))
+    strategy = read_strategy(mdp, Reader(), observe=lambda s: {"at": np.array([s])})
+    assert strategy.to_dict()["0"] == {"1": 1.0}

@@ -119,7 +119,7 @@ def test_walls_are_walls_and_the_door_is_what_it_is():
     walls = {field for field, colour in found.items() if colour == FILLS["wall"]}
     assert walls == {(column, row) for row in range(1, 5)} - {(column, int(y.values[door]))}
     told = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert "wall" in told
+    assert "wall or out of reach" in told
     assert "hole" not in told
 
 
@@ -139,3 +139,43 @@ def test_both_bounds_are_seen_in_the_scope_that_varies():
     told = [text.get_text() for text in cliff.legends[0].get_texts()]
     assert "never reached" in told
     assert "to avoid (0)" not in told
+
+
+def _words(figure):
+    return [text.get_text() for text in (*figure.axes[0].texts, *figure.legends[0].get_texts())]
+
+
+def test_the_map_of_an_agent_in_time_shows_the_world_it_is_in():
+    """Law: fields that no run enters are what they are, a cliff is no wall, whether or not steps are counted."""
+    gymnasium = pytest.importorskip("gymnasium")
+    from waypost import Strategy, explain_agent, read_mdp
+
+    mdp = read_mdp(gymnasium.make("CliffWalking-v1"))
+    figure = explain_agent(mdp, Strategy.uniform(mdp), target="goal", within=20).plot()
+    assert "cliff" in _words(figure)
+    assert not any("wall" in word or "never met" in word for word in _words(figure))
+
+
+def test_the_map_of_an_agent_says_what_is_best_where_that_is_a_turn():
+    """Law: where most is lost by going on, the map says to turn; lava and fields out of reach are not called walls."""
+    gymnasium = pytest.importorskip("gymnasium")
+    pytest.importorskip("minigrid")
+    from waypost import Strategy, explain_agent, explore
+
+    mdp = explore(gymnasium.make("MiniGrid-LavaCrossingS9N2-v0"))
+    words = _words(explain_agent(mdp, Strategy.uniform(mdp), target="goal").plot())
+    assert "turn" in words
+    assert "best, where most is lost" in words
+    assert "wall or out of reach" in words
+    assert "wall" not in words
+
+
+def test_nothing_is_cut_off_where_a_picture_is_saved(tmp_path):
+    """Law: a figure saved by its own savefig is as large as what is drawn on it."""
+    from waypost.report.canvas import empty_figure
+
+    figure = empty_figure(figsize=(1, 1), dpi=100)
+    figure.text(0.5, 0.5, "wide " * 20, ha="center")
+    figure.savefig(tmp_path / "wide.png")
+    header = (tmp_path / "wide.png").read_bytes()[16:20]
+    assert int.from_bytes(header, "big") > 300

@@ -5,6 +5,7 @@ from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
 from waypost.agents.fitting import ChainFit
 from waypost.agents.networks import hidden_layer
+from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.telling import CellContrast
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "Departure",
     "Difference",
     "Fate",
+    "Passages",
+    "PassingFit",
     "abstract_agent",
     "explain_agent",
     "hidden_layer",

@@ -11,7 +11,8 @@ distance from the share of held-out episodes
     error = max over o, t of | P(o within t steps) - share(o within t steps) |
 
 and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
-Kiefer, Wolfowitz and Massart, 95 %). How it is made finer until it does is in `waypost.agents.refining`.
+Kiefer, Wolfowitz and Massart, 95 %). How it is made finer until it does is in `waypost.agents.refining`. Whether it is
+also right about *where* good and bad runs pass is a second check, `waypost.agents.passing`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from numpy.typing import NDArray
 from waypost.agents.cells import Cells, Space
 from waypost.agents.fitting import ChainFit
 from waypost.agents.observations import as_rows, column_names
+from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.refining import Actions, CellChain, Refinement
-from waypost.agents.telling import CellContrast, contrasts, summary
+from waypost.agents.telling import CellContrast, contrasts, passing_fit, summary
 from waypost.environments.playing import Episode, Recording, rewarded
 from waypost.errors import ArgumentError
 from waypost.model import MDP, Strategy
@@ -53,7 +55,9 @@ class Abstraction:
     cells
         What observations are called.
     fit
-        On held-out episodes, which had no say in the chain.
+        How well it predicts held-out episodes, which had no say in the chain, step by step.
+    passages
+        Which episodes pass which cells.
     begins
         Steps with which a new stage begins, in which the chain has other probabilities.
     tried
@@ -69,6 +73,7 @@ class Abstraction:
     counted: MDP
     cells: Cells
     fit: ChainFit
+    passages: Passages
     begins: tuple[int, ...]
     tried: tuple[tuple[int, float], ...]
     members: Mapping[str, NDArray[np.float64]]
@@ -86,18 +91,27 @@ class Abstraction:
 
     @property
     def telling(self) -> float:
-        """Greatest difference between the shares of good and of bad runs that pass a cell.
+        """Difference between the shares of good and of bad runs, of those held out, that pass the most telling cell.
 
-        A chain may fit by its stages alone; whether its cells say why is told by this.
+        Which cell that is, is decided by the episodes that were counted. A chain may fit by its stages alone; whether
+        its cells say why is told by this.
         """
-        return max((abs(one.difference) for one in self.contrasts()), default=0.0)
+        return max((abs(one.difference) for one in self.contrasts()[:1]), default=0.0)
 
     def contrasts(self, wanted: str = POSITIVE) -> tuple[CellContrast, ...]:
         """Shares of the good and of the bad runs that pass each cell, the most telling cell first.
 
-        Empty where all episodes end alike, so that nothing can be told apart.
+        They are counted in the episodes held out, and the chain's importances stand beside them. Empty where all
+        episodes end alike, so that nothing can be told apart.
         """
         return contrasts(self, wanted)
+
+    def passing(self, wanted: str = POSITIVE) -> PassingFit | None:
+        """Whether the chain's importances are the agent's: where they are most beyond chance from the shares held out.
+
+        None where all episodes end alike.
+        """
+        return passing_fit(self, wanted)
 
     def summary(self, wanted: str = POSITIVE, *, names: Sequence[str] | None = None, top: int = 4) -> str:
         """The chain in words: its error, and the cells that tell success from failure; `names` as in `describe`."""
@@ -166,6 +180,7 @@ def abstract_agent(
         counted=found.strategy.mdp,
         cells=found.cells,
         fit=work.fit(found.staged, work.held_out),
+        passages=work.passages(found),
         begins=found.staged.begins,
         tried=tuple((chain.size, chain.fit.error) for chain in rounds),
         members={cell: as_rows(seen) for cell, seen in work.members(found).items()},

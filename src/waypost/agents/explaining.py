@@ -18,13 +18,13 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from waypost.arguments import checked
-from waypost.environments.ends import model_steps
+from waypost.environments.ends import fewest_steps, model_steps, out_of_time
 from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
 from waypost.importance.deciding import CLOSE, Decision, expected_visits
-from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model import MDP, Strategy, Target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.checking import names_of
 from waypost.model.steps import STEP, in_time
 from waypost.solve import reachability
@@ -73,6 +73,9 @@ class AgentExplanation:
         Every state with a choice: what each action is worth, what the agent does and what that costs.
     fates
         Where its runs settle without the target, most likely first.
+    steps, fewest
+        Steps that its runs take on average until the target is reached or lost for ever, and those of the shortest run
+        to the target there is.
     importance
         Importance of the states under the agent; None for one that never succeeds, of which it is undefined.
     against
@@ -93,6 +96,8 @@ class AgentExplanation:
     strategy: Strategy
     decisions: Decisions
     fates: tuple[Fate, ...]
+    steps: float
+    fewest: int | None
     importance: StateImportance | None
     against: AgentExplanation | None = None
     within: int | None = None  # steps in which the target is to be reached
@@ -242,9 +247,7 @@ def explain_agent(
     steps = model_steps(mdp, within)
     timed = in_time(replace(strategy, mdp=plain), steps)
     if not any(timed.mdp.labels[name].any() for name in names_of("target", target)):
-        raise UndefinedImportanceError(
-            f"no strategy reaches {describe_target(target)} within {within} steps; allow more"
-        )
+        raise UndefinedImportanceError(out_of_time(mdp, target, within))
     beside = None if other is None else replace(in_time(replace(other, mdp=plain), steps), mdp=timed.mdp)
     return _explained(timed, beside, target, within, plain)
 
@@ -254,12 +257,15 @@ def _explained(
 ) -> AgentExplanation:
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
+    fates, steps = _settled(strategy, target)
     return AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
         decisions=found,
-        fates=_fates(strategy, target),
+        fates=fates,
+        steps=steps,
+        fewest=fewest_steps(mdp, target),
         importance=state_importance(mdp, target=target, scope=strategy) if found.reached > 0 else None,
         against=None if other is None else _explained(other, None, target, within, timeless),
         within=within,
@@ -286,8 +292,8 @@ def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return all(abs(one.get(action, 0.0) - other.get(action, 0.0)) <= CLOSE for action in {*one, *other})
 
 
-def _fates(strategy: Strategy, target: Target) -> tuple[Fate, ...]:
-    """Closed sets of states in which runs settle before the target, and how likely each of them is.
+def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], float]:
+    """Closed sets of states in which runs settle before the target, how likely each is, and steps until then.
 
     The chain is stopped at the target; a set is closed if no arrow leaves it.
     """
@@ -308,4 +314,5 @@ def _fates(strategy: Strategy, target: Target) -> tuple[Fate, ...]:
     for members in np.split(inside, np.flatnonzero(np.diff(part[inside])) + 1) if len(inside) else ():
         states = tuple(mdp.states[s] for s in np.unique(members % mdp.n_states).tolist())
         found.append(Fate(states, min(1.0, float(entered[members].sum())), float(hope[members].max())))
-    return tuple(sorted(found, key=lambda fate: -fate.probability))
+    steps = float(passing.sum()) - model_steps(mdp, 0)
+    return tuple(sorted(found, key=lambda fate: -fate.probability)), steps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ def hidden_layer(agent: Any) -> Callable[[Any], Vectors]:
 
     def compute(observations: Any) -> Vectors:
         with torch.no_grad():
-            seen = policy.obs_to_tensor(np.asarray(observations))[0]  # type: ignore[union-attr]
+            given = observations if isinstance(observations, Mapping) else np.asarray(observations)
+            seen = policy.obs_to_tensor(given)[0]  # type: ignore[union-attr]
             return np.asarray(_hidden(policy, seen).cpu().numpy(), float)
 
     return compute

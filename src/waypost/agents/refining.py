@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space, sure, surely_told, telling_points
 from waypost.agents.fitting import ChainFit
+from waypost.agents.passing import Passages
 from waypost.agents.staging import BEGIN, START, Binned, Staged, Steps
 from waypost.environments.playing import Episode, Recording, action_name, count_mdp
 from waypost.errors import ArgumentError, FormatError
@@ -66,22 +67,23 @@ class Refinement:
     ) -> None:
         self.played = played
         self.outcome = [_outcome(outcome, recording.episode) for recording in played]
-        self.cut_off = [recording.episode.truncated and not recording.episode.terminated for recording in played]
-        self.limited = _limited(self.outcome, self.cut_off)
         self.longest = max(len(recording.actions) for recording in played)
+        self.cut_off = [_cut_off(recording, self.longest) for recording in played]
+        self.limited = _limited(self.outcome, self.cut_off)
         self.did = [[_action(action, actions) for action in recording.actions] for recording in played]
         draw = np.random.default_rng(seed)
         order = draw.permutation(len(played))
         quarter = len(played) // 4
         self.held_out, self.counted = order[:quarter], order[quarter:]
         self.second = draw.random(len(played)) < 0.5  # by episode: the half that tests what the other half tells
-        seen = [one for k in self.counted for one in played[k].observations]
-        self.cells = Cells.of(seen, space=space, features=features, cells=cells, seed=seed)
-        lengths = [len(recording.observations) for recording in played]
+        seen = [_seen(recording, cut_off=cut) for recording, cut in zip(played, self.cut_off, strict=True)]
+        counted = [one for k in self.counted for one in seen[k]]
+        self.cells = Cells.of(counted, space=space, features=features, cells=cells, seed=seed)
+        lengths = [len(observations) for observations in seen]
         self.first = np.concatenate([[0], np.cumsum(lengths)])
         self.episode = np.repeat(np.arange(len(played)), lengths)  # of every observation
         self.time = np.arange(len(self.episode)) - self.first[self.episode]
-        self.seen = [one for recording in played for one in recording.observations]
+        self.seen = [one for observations in seen for one in observations]
         self.vectors = self.cells.vectors(self.seen)
         self.inside = np.isin(self.episode, self.counted)  # of every observation: whether it is counted
         self.edges = _edges([len(played[k].actions) - 1 for k in self.counted if not self.cut_off[k]])
@@ -99,9 +101,9 @@ class Refinement:
         return self._in_stages(CellChain(cells, names, strategy, staged, self.fit(staged, self.counted)))
 
     def _trace(self, k: int, states: Sequence[str]) -> Trace:
-        """Episode as it is counted; one that ended by the limit just stops."""
+        """Episode as it is counted; one that ended by the limit stops where it is then."""
         after = states[1:] if self.cut_off[k] else [*states[1:], self.outcome[k]]
-        return [START, (BEGIN, states[0]), *zip(self.did[k], after, strict=False)]
+        return [START, (BEGIN, states[0]), *zip(self.did[k], after, strict=True)]
 
     def fit(self, staged: Staged, episodes: NDArray[np.int64]) -> ChainFit:
         """Outcomes within t steps: predicted by a chain, and observed in episodes."""
@@ -175,6 +177,16 @@ class Refinement:
         """What the agent does: over cells, or over cells and steps where episodes have a limit."""
         return now.strategy if self.limited is None else now.staged.unrolled(self.longest, self.limited)
 
+    def passages(self, now: CellChain) -> Passages:
+        """Which episodes pass which cells of the chain."""
+        cells = now.staged.steps.cells
+        place = {cell: k for k, cell in enumerate(cells)}
+        at = np.array([place.get(name, len(cells)) for name in now.names])  # who was held out may be elsewhere
+        through = np.zeros((len(self.played), len(cells) + 1), bool)
+        through[self.episode, at] = True
+        held_out = np.isin(np.arange(len(self.played)), self.held_out)
+        return Passages(cells, through[:, :-1], np.array(self.outcome), held_out)
+
     def members(self, now: CellChain) -> Mapping[str, list[Any]]:
         """The observations that were counted in each cell."""
         found: dict[str, list[Any]] = {}
@@ -212,6 +224,23 @@ def _action(action: Any, actions: Actions | None) -> str:
             "actions=lambda action: 'push' if action[0] > 0 else 'pull'"
         )
     return action_name(action, actions)
+
+
+def _cut_off(recording: Recording, longest: int) -> bool:
+    """Whether an episode ended by the limit on all of them; one that was stopped earlier ended for another reason."""
+    episode = recording.episode
+    return episode.truncated and not episode.terminated and len(recording.actions) == longest
+
+
+def _seen(recording: Recording, *, cut_off: bool) -> tuple[Any, ...]:
+    """What is seen of an episode: where it is cut off, what its last action led to as well.
+
+    Without that, of all last steps only those that fail would be counted.
+    """
+    if not cut_off:
+        return recording.observations
+    last = recording.observations[-1] if recording.last is None else recording.last
+    return (*recording.observations, last)
 
 
 def _limited(outcomes: Sequence[str], cut_off: Sequence[bool]) -> str | None:

@@ -5,6 +5,8 @@ nothing, so that a chain between them fails a little at every step. A stage is w
 nobody fails, from there on many do. With ``P_k`` as counted in stage ``k``, and ``k(t)`` the stage of step ``t``,
 
     Pr(cell at t + 1) = Pr(cell at t) P_k(t)
+
+Where nobody was seen in a cell during a stage, what was counted there in all stages together stands in.
 """
 
 from __future__ import annotations
@@ -88,6 +90,8 @@ class Staged:
     def counts(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """By stage, how often each ``(cell, action, place)`` came: the keys, one row each, and the counts.
 
+        Of a cell in which nobody was during a stage, those of all stages.
+
         >>> traces = [["start", ("begin", "a"), ("go", "a"), ("go", "won")], ["start", ("begin", "a"), ("go", "a")]]
         >>> found = Staged(Steps.of(traces, ["won"]), (1,)).counts()
         >>> [(keys.tolist(), counts.tolist()) for keys, counts in found]
@@ -96,7 +100,13 @@ class Staged:
         steps = self.steps
         stage = np.searchsorted(self.begins, steps.time, side="right")
         keys = np.stack([steps.here, steps.action, steps.there], axis=1)
-        return [np.unique(keys[stage == k], axis=0, return_counts=True) for k in range(len(self.begins) + 1)]
+        found = []
+        for k in range(len(self.begins) + 1):
+            now = stage == k
+            met = np.zeros(len(steps.first), bool)
+            met[steps.here[now]] = True
+            found.append(np.unique(keys[now | ~met[steps.here]], axis=0, return_counts=True))
+        return found
 
     def curves(self, horizon: int) -> dict[str, NDArray[np.float64]]:
         """By outcome (horizon + 1,): its probability within t steps."""
@@ -186,14 +196,14 @@ class Binned:
     def chains(self, begins: Sequence[int]) -> list[NDArray[np.float64]]:
         """(N, N) the chain of each stage."""
         own = np.searchsorted(sorted(begins), [0, *self.edges], side="right")  # the stage of each bin
-        return [_chain(self.counts[own == k].sum(axis=0)) for k in range(len(begins) + 1)]
+        ever = _chain(self.counts.sum(axis=0), np.eye(self.counts.shape[1]))  # nobody leaves an outcome
+        return [_chain(self.counts[own == k].sum(axis=0), ever) for k in range(len(begins) + 1)]
 
 
-def _chain(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(N, N) shares of counts; who comes where nobody was seen stays."""
-    left = counts.sum(axis=1)
-    found = np.where(left[:, None] == 0, np.eye(len(counts)), counts)
-    return np.asarray(found / np.where(left == 0, 1, left)[:, None])
+def _chain(counts: NDArray[np.float64], otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N, N) shares of counts, and what stands in where there are none."""
+    left = counts.sum(axis=1)[:, None]
+    return np.where(left == 0, otherwise, counts / np.where(left == 0, 1, left))
 
 
 class _Builder:

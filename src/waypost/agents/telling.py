@@ -1,7 +1,8 @@
 """What a small chain says about the agent it stands for: which cells good runs pass and bad ones do not.
 
 Under one strategy the importance of a cell for success, beside its importance for failure, is a contrast: what all good
-*and* all bad runs pass explains nothing.
+*and* all bad runs pass explains nothing. Cells are ranked by the episodes that were counted; the shares that are told
+are those of the episodes held out, and the chain's importances stand beside them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waypost.agents.fitting import ChainFit
+from waypost.agents.passing import PassingFit, Shares
 from waypost.importance import group_importance
 from waypost.model.steps import STEP
 
@@ -27,8 +29,10 @@ class CellContrast(NamedTuple):
     """A cell, and the shares of the good and of the bad runs that pass it."""
 
     cell: str
-    good: float
+    good: float  # of the episodes held out
     bad: float
+    said_good: float  # by the chain
+    said_bad: float
     visits: int  # in the episodes that were counted
 
     @property
@@ -38,21 +42,51 @@ class CellContrast(NamedTuple):
 
 
 def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
-    """Every cell with its shares, the most telling first; none where all episodes that were counted end alike."""
-    mdp, others = found.mdp, [name for name in found.fit.observed if name != wanted]
-    places = np.array([state.rpartition(f", {STEP}=")[0] or state for state in mdp.states])
-    groups = {cell: [mdp.states[s] for s in np.flatnonzero(places == cell).tolist()] for cell in found.members}
-    groups = {cell: states for cell, states in groups.items() if states}
-    shares = []
-    for target in ([wanted], others):
-        labels = [name for name in target if name in mdp.labels and mdp.labels[name].any()]
-        if not labels or not any(found.fit.predicted[name][-1] > 0 for name in labels):
-            return ()
-        asked = group_importance(mdp, target=labels, groups=groups, scope=found.strategy)
-        shares.append({cell: float(asked[cell].lower) for cell in groups})
+    """Every cell with its shares, first what tells most in the episodes that were counted; none where all end alike."""
+    passed, sides = found.passages, _sides(found, wanted)
+    if not all(passed.among(side, held_out=held_out).any() for side in sides for held_out in (False, True)):
+        return ()
+    ranked = [passed.shares(side, held_out=False) for side in sides]
+    told = [passed.shares(side, held_out=True) for side in sides]
     visits = found.support
-    told = [CellContrast(cell, shares[0][cell], shares[1][cell], visits.get(cell, 0)) for cell in groups]
-    return tuple(sorted(told, key=lambda one: -abs(one.difference)))
+    rows = zip(passed.cells, *told, *_said(found, sides), strict=True)
+    every = [
+        CellContrast(cell, float(good), float(bad), float(said_good), float(said_bad), visits.get(cell, 0))
+        for cell, good, bad, said_good, said_bad in rows
+    ]
+    order = np.argsort(-np.abs(ranked[0] - ranked[1]), kind="stable")
+    return tuple(every[k] for k in order.tolist())
+
+
+def passing_fit(found: Abstraction, wanted: str) -> PassingFit | None:
+    """Where the chain's shares are most beyond chance from those of the episodes held out; None without contrasts."""
+    every = contrasts(found, wanted)
+    if not every:
+        return None
+    good, bad = _sides(found, wanted)
+    asked = [(abs(one.good - one.said_good), one.cell, good) for one in every]
+    asked += [(abs(one.bad - one.said_bad), one.cell, bad) for one in every]
+    fits = [PassingFit(cell, " or ".join(side), gap, found.passages.chance(side)) for gap, cell, side in asked]
+    return max(fits, key=lambda fit: fit.error / fit.chance)
+
+
+def _sides(found: Abstraction, wanted: str) -> tuple[list[str], list[str]]:
+    """Outcomes that are good, and the others."""
+    return [wanted], [name for name in found.fit.observed if name != wanted]
+
+
+def _said(found: Abstraction, sides: Sequence[list[str]]) -> list[Shares]:
+    """(k,) for good runs and for bad ones: the importance of each cell in the chain."""
+    mdp, cells = found.mdp, found.passages.cells
+    places = np.array([state.rpartition(f", {STEP}=")[0] or state for state in mdp.states])
+    groups = {cell: [mdp.states[s] for s in np.flatnonzero(places == cell).tolist()] for cell in cells}
+    groups = {cell: states for cell, states in groups.items() if states}
+    said = []
+    for side in sides:
+        labels = [name for name in side if name in mdp.labels and mdp.labels[name].any()]
+        asked = group_importance(mdp, target=labels, groups=groups, scope=found.strategy)
+        said.append(np.array([float(asked[cell].lower) if cell in groups else 0.0 for cell in cells]))
+    return said
 
 
 def _apart(begins: Sequence[int]) -> str:
@@ -66,26 +100,50 @@ def _apart(begins: Sequence[int]) -> str:
 
 
 def _verdict(fit: ChainFit) -> list[str]:
-    """Say whether the chain may stand for the agent, how far off it may be, and what to do if it may not."""
+    """Say whether the chain predicts how many runs succeed, how far off it may be, and what to do if it does not."""
     lines = [f"At no step is it further off than {fit.error:.3f} (step {fit.worst}); chance may do {fit.chance:.3f}."]
     if fit.fits:
-        lines.append("That is no more than chance may do, so the chain may stand for the agent.")
+        lines.append("That is no more than chance may do, so the chain may stand for the agent's odds.")
         lines.append(
             f"{fit.episodes} episodes cannot say how far off it really is: {fit.at_most:.3f} at most, 95 times in 100."
         )
         return lines
     return [
         *lines,
-        "That is more than chance may do: read what follows as hints, not as the agent's odds.",
+        "That is more than chance may do: the chain's odds are not the agent's.",
         "What may help: more episodes, features that name what decides, or clusters of the hidden layer.",
         "Another seed= holds out other episodes; if only some of them refuse the chain, it was chance.",
     ]
 
 
+def _where(passing: PassingFit, *, fits: bool) -> list[str]:
+    """Say whether the chain is right about where runs pass; it may be by chance if it does not fit."""
+    said = (
+        f"Shares of runs through a cell it has wrong by {passing.error:.2f}, where chance may do {passing.chance:.2f}"
+    )
+    if passing.fits:
+        return [f"{said}: its importances may be the agent's."] if fits else []
+    return [
+        f"{said} (runs that end {passing.outcome}, {passing.cell}).",
+        "So its importances are not the agent's, which remembers what cells forget; read the shares that were counted.",
+    ]
+
+
+def _nothing(found: Abstraction, wanted: str) -> str:
+    """Say why there is nothing to tell apart."""
+    ends = found.passages.outcomes
+    if wanted not in ends:
+        return f"So there is nothing to tell from the rest; name an outcome of these: summary({str(min(ends))!r})."
+    if (ends == wanted).all():
+        return f"All episodes end {wanted}, so that there is nothing to tell apart."
+    return "Too few episodes end differently to tell anything by them; play more."
+
+
 def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: int) -> str:
     """The chain in words: whether it may stand for the agent, and which cells tell success from failure."""
     fit = found.fit
-    lines = [f"{len(found.members)} cells stand for the agent, counted from its episodes{_apart(found.begins)}."]
+    stand = "1 cell stands" if len(found.members) == 1 else f"{len(found.members)} cells stand"
+    lines = [f"{stand} for the agent, counted from its episodes{_apart(found.begins)}."]
     if wanted in fit.observed:
         observed, predicted = (float(curves[wanted][-1]) for curves in (fit.observed, fit.predicted))
         lines.append(
@@ -95,25 +153,35 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         ends = ", ".join(f"{name} ({curve[-1]:.1%})" for name, curve in fit.observed.items())
         lines.append(f"No episode ends {wanted}; of {fit.episodes} held out, they end {ends}.")
     lines += _verdict(fit)
-    told = contrasts(found, wanted)
-    if not told:
-        some = next(iter(fit.observed))
-        lines.append(
-            f"All episodes end {wanted}, so that there is nothing to tell apart."
-            if wanted in fit.observed and fit.predicted[wanted][-1] > 0
-            else f"So there is nothing to tell from the rest; name an outcome of these: summary({some!r})."
-        )
-    elif max(abs(one.difference) for one in told) < TELLING:
-        lines.append(f"No cell tells runs that end {wanted} from others: what decides is not in these cells.")
+    passing = passing_fit(found, wanted)
+    lines += [_nothing(found, wanted)] if passing is None else _where(passing, fits=fit.fits)
+    return "\n".join(lines + _contrasted(found, wanted, names, top))
+
+
+def _shares(one: CellContrast) -> str:
+    """Shares of a cell, first those of the runs that pass it rather than the others, and what the chain says."""
+    said = [(one.good, one.said_good), (one.bad, one.said_bad)]
+    first, second = said if one.difference > 0 else said[::-1]
+    return f"{first[0]:.0%} against {second[0]:.0%} (the chain: {first[1]:.0%} against {second[1]:.0%})"
+
+
+def _contrasted(found: Abstraction, wanted: str, names: Sequence[str] | None, top: int) -> list[str]:
+    """Say which cells good runs pass and bad ones do not, in the episodes held out and as the chain has it."""
+    every = contrasts(found, wanted)
+    told = [one for one in every if abs(one.difference) >= TELLING]
+    if every and not told:
+        return [f"No cell tells runs that end {wanted} from others: what decides is not in these cells."]
+    lines = []
     seen = found.describe(names) if names is not None else {}
+    good, bad = (int(found.passages.among(side, held_out=True).sum()) for side in _sides(found, wanted))
+    ends, others = f"the {good} held out that end {wanted}", f"the {bad} that do not"
     for lead, some_cells in (
-        (f"Passed by runs that end {wanted} rather than by others:", [c for c in told if c.difference > 0]),
-        (f"Passed by others rather than by runs that end {wanted}:", [c for c in told if c.difference < 0]),
+        (f"Passed by {ends} rather than by {others}:", [c for c in told if c.difference > 0]),
+        (f"Passed by {others} rather than by {ends}:", [c for c in told if c.difference < 0]),
     ):
         if some_cells:
             lines.append(lead)
             lines += [
-                f"  {one.good:.0%} against {one.bad:.0%}  {one.cell}" + (f": {seen[one.cell]}" if seen else "")
-                for one in some_cells[:top]
+                f"  {_shares(one)}  {one.cell}" + (f": {seen[one.cell]}" if seen else "") for one in some_cells[:top]
             ]
-    return "\n".join(lines)
+    return lines

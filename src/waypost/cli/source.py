@@ -15,7 +15,7 @@ from waypost.cli.options import LEARNING
 from waypost.cli.progress import interruptible
 from waypost.cli.stopping import allowed
 from waypost.cli.terminal import say
-from waypost.environments.ends import GOAL, model_steps
+from waypost.environments.ends import GOAL, model_steps, out_of_time
 from waypost.environments.named import names_environment
 from waypost.errors import ModelError, StrategyError, WaypostError, without_credentials
 from waypost.formats import ReadingNote, read_mdp
@@ -66,7 +66,7 @@ class Loaded:
         counted = within(plain, model_steps(plain, steps))
         for goal in goals:
             if not counted.labels[goal].any():
-                raise WaypostError(f"nothing reaches {goal!r} within {steps} steps; allow more")
+                raise WaypostError(out_of_time(plain, goal, steps))
         return replace(self, mdp=counted, timeless=(plain, model_steps(plain, steps)))
 
 

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.model import MDP
+from waypost.graph import Graph
+from waypost.graph.reach import distances
+from waypost.model import MDP, Target, describe_target
 from waypost.model.valuations import read_valuations
 
 GOAL = "goal"  # label of the ends with the greatest reward
@@ -159,3 +161,26 @@ def model_steps(mdp: MDP, steps: int) -> int:
     11
     """
     return steps + (mdp.actions_of(mdp.initial) == (RESET,))
+
+
+def fewest_steps(mdp: MDP, target: Target) -> int | None:
+    """Steps of the shortest run to the target, without the reset; None where there is none.
+
+    >>> mdp = MDP.from_dict({"a": {"go": "b", "stay": "a"}, "b": {"go": "c"}, "c": {}}, initial="a")
+    >>> fewest_steps(mdp, "c"), fewest_steps(MDP.from_dict({"a": {}, "b": {}}, initial="a"), "b")
+    (2, None)
+    """
+    found = int(distances(Graph.of(mdp), mdp.where(target))[0][mdp.initial])
+    return None if found < 0 else max(0, found - model_steps(mdp, 0))
+
+
+def out_of_time(mdp: MDP, target: Target, steps: int) -> str:
+    """Say that a target is not reached in so many steps, and how many it takes.
+
+    >>> mdp = MDP.from_dict({"a": {"go": "b", "stay": "a"}, "b": {"go": "c"}, "c": {}}, initial="a")
+    >>> out_of_time(mdp, "c", 1)
+    "no strategy reaches 'c' within 1 step; the shortest way there takes 2"
+    """
+    fewest = fewest_steps(mdp, target)
+    allowed = f"no strategy reaches {describe_target(target)} within {steps} step{'s' * (steps != 1)}"
+    return f"{allowed}, or ever" if fewest is None else f"{allowed}; the shortest way there takes {fewest}"

@@ -16,7 +16,13 @@ import numpy as np
 from waypost.arguments import checked
 from waypost.environments.blackjack import BLACKJACK, blackjack_state, is_blackjack
 from waypost.environments.ends import EnvironmentStep, EpisodeModel
-from waypost.environments.minigrid import MinigridMemory, is_minigrid, minigrid_labels, minigrid_state
+from waypost.environments.minigrid import (
+    MinigridMemory,
+    MinigridWorlds,
+    is_minigrid,
+    minigrid_labels,
+    minigrid_state,
+)
 from waypost.errors import ArgumentError, FormatError, ModelError
 from waypost.model import MDP
 from waypost.model.valuations import named_by
@@ -57,6 +63,7 @@ def explore(
         Of the reset, which also fixes the world.
     starts
         How many resets to begin from, with seeds from `seed` on: a state ``start`` leads to them as often as they came.
+        Where they put the walls of a Minigrid elsewhere, a variable ``world`` tells them apart.
     samples
         How often a step that draws random numbers is tried.
     limit
@@ -87,8 +94,10 @@ def explore(
     own = key is None and world is env.unwrapped and is_minigrid(world)
     env.reset(seed=seed)  # through its wrappers, which may set it up
     memory: _Memory = MinigridMemory(world) if own else _Copies()
+    worlds = MinigridWorlds()
+    tell = key or _known_key(world, worlds if starts > 1 else None)
     try:
-        walk = _Frontier(memory, key or _known_key(world), len(names), samples, limit, np.random.default_rng(seed))
+        walk = _Frontier(memory, tell, len(names), samples, limit, np.random.default_rng(seed))
         begin = _begun(walk, world, seed, starts)
         walk.walk()
     finally:
@@ -97,8 +106,14 @@ def explore(
     mdp = _briefly_named(mdp)
     if not own:
         return mdp
-    env.reset(seed=seed)
-    return mdp.with_labels({**mdp.labels, **minigrid_labels(world, mdp)})
+    return mdp.with_labels({**mdp.labels, **minigrid_labels(mdp, _begins(env, worlds, seed, starts))})
+
+
+def _begins(env: Any, worlds: MinigridWorlds, seed: int | None, starts: int) -> Iterator[tuple[int, Any]]:
+    """Every world at its beginning, with its number; the first comes last, in which the environment is left."""
+    for k in reversed(range(starts)):
+        env.reset(seed=seed if seed is None else seed + k)
+        yield worlds.number(env), env.unwrapped
 
 
 def _briefly_named(mdp: MDP) -> MDP:
@@ -205,11 +220,11 @@ class _Frontier:
         return state
 
 
-def _known_key(world: Any) -> Callable[[Any], Hashable]:
-    """What tells states of a world we know apart."""
+def _known_key(world: Any, worlds: MinigridWorlds | None) -> Callable[[Any], Hashable]:
+    """What tells states of a world we know apart, and several worlds, where there may be several."""
     inner = world.unwrapped
     if is_minigrid(inner):
-        return minigrid_state
+        return minigrid_state if worlds is None else worlds.state
     if is_blackjack(inner):
         return blackjack_state
     raise FormatError(

@@ -27,6 +27,7 @@ ACTIONS: Mapping[str, Sequence[str]] = {  # what the numbers mean, by class of e
     "TaxiEnv": ("south", "north", "east", "west", "pickup", "dropoff"),
 }
 
+SINGLE = 1e-6  # numbers of single precision add up to 1 no better than this
 TAXI_STANDS = ("red", "green", "yellow", "blue", "in_taxi")  # where a passenger may be
 
 
@@ -55,11 +56,17 @@ def from_gymnasium(
     """
     world = getattr(env, "unwrapped", env)
     table = getattr(world, "P", None)
+    if isinstance(table, np.ndarray):
+        raise FormatError(
+            f"P of {type(world).__name__} is an array; pass the array itself, waypost.read_mdp(P), with P[a, s, s'] "
+            "the probability that action a leads from s to s'"
+        )
     if not table:
         raise FormatError(
             f"{type(world).__name__} has no table P; see explore() for small worlds, rollouts() for others"
         )
-    n_states, n_actions = len(table), max(len(enabled) for enabled in table.values())
+    n_states, table = len(table), _by_number(table)
+    n_actions = 1 + max((action for enabled in table.values() for action in enabled), default=0)
     names = list(actions or ACTIONS.get(type(world).__name__, [str(a) for a in range(n_actions)]))
     namer = states or _namer(world)
     if len(names) != n_actions:
@@ -70,17 +77,42 @@ def from_gymnasium(
     return mdp.with_labels({**mdp.labels, **_dangers(world, mdp.n_states)})
 
 
-def _steps(table: Mapping[int, Any], n_states: int) -> list[EnvironmentStep]:
+def _by_number(table: Any) -> dict[int, dict[int, Any]]:
+    """Table with states and actions by number, whether it has dicts or lists of them."""
+    rows = dict(table) if isinstance(table, Mapping) else dict(enumerate(table))
+    for state in range(len(rows)):
+        if state not in rows:
+            raise FormatError(f"the environment's table has {len(rows)} states but no state {state}")
+    enabled = {s: dict(row) if isinstance(row, Mapping) else dict(enumerate(row)) for s, row in rows.items()}
+    return {s: {int(action): outcomes for action, outcomes in row.items()} for s, row in enabled.items()}
+
+
+def _steps(table: Mapping[int, Mapping[int, Any]], n_states: int) -> list[EnvironmentStep]:
+    """Every outcome; an action without any is not possible in that state."""
     steps = []
     for state in range(n_states):
-        if state not in table:
-            raise FormatError(f"the environment's table has {n_states} states but no state {state}")
         for action, outcomes in table[state].items():
-            for outcome in outcomes:
-                probability, successor, reward, terminated = outcome
-                what = (int(successor), float(probability), float(reward), bool(terminated))
-                steps.append(EnvironmentStep(state, int(action), *what))
+            found = [_outcome(f"P[{state}][{action}]", outcome) for outcome in outcomes]
+            total = sum(probability for _, probability, _, _ in found)
+            single = 0 < abs(total - 1) <= SINGLE  # counted in few digits: divided by what they add up to
+            for to, probability, reward, ended in found:
+                share = probability / total if single else probability
+                steps.append(EnvironmentStep(state, action, to, share, reward, ended))
     return steps
+
+
+def _outcome(where: str, outcome: Any) -> tuple[int, float, float, bool]:
+    """An outcome of a table: where it leads, how likely, the reward, and whether it ends the episode."""
+    try:
+        probability, successor, reward, terminated = outcome
+        found = int(successor), float(probability), float(reward), bool(terminated)
+    except (TypeError, ValueError):
+        raise FormatError(
+            f"{where} has the outcome {outcome!r}; expected (probability, next state, reward, terminated)"
+        ) from None
+    if not 0 <= found[1] <= 1 + SINGLE:
+        raise FormatError(f"{where} has probability {probability!r} of going to state {successor}, not in [0, 1]")
+    return found
 
 
 def _start(world: Any, initial: int | None, n_states: int) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -46,20 +46,47 @@ def minigrid_state(env: Any) -> str:
     return ", ".join(parts)
 
 
-def minigrid_labels(world: Any, mdp: MDP) -> dict[str, NDArray[np.bool_]]:
+class MinigridWorlds:
+    """Names the states of several Minigrid worlds.
+
+    A reset may put walls, lava and goals elsewhere, or ask for something else. Worlds that differ so are told apart by
+    a variable ``world``, numbered in the order in which they are met.
+    """
+
+    def __init__(self) -> None:
+        self.met: dict[tuple[Any, ...], int] = {}
+
+    def number(self, env: Any) -> int:
+        """Number of the world as it is now."""
+        world = env.unwrapped
+        still = (cell if cell is not None and cell.type in STILL else None for cell in world.grid.grid)
+        plan = tuple(None if cell is None else (cell.type, cell.color) for cell in still)
+        return self.met.setdefault((world.mission, world.grid.width, plan), len(self.met) + 1)
+
+    def state(self, env: Any) -> str:
+        """Name of the state as `minigrid_state` has it, with the number of its world."""
+        return f"world={self.number(env)}, {minigrid_state(env)}"
+
+
+def minigrid_labels(mdp: MDP, worlds: Iterable[tuple[int, Any]]) -> dict[str, NDArray[np.bool_]]:
     """What stands on the fields when an episode begins, as labels of the states whose agent is there.
 
-    A key stands where it lay at the beginning. Walls have no states: a field of the picture without any is one.
+    `worlds` are given one after the other, with their numbers. A key stands where it lay at the beginning. Walls have
+    no states.
     """
     columns = mdp.variables
     if "x" not in columns or "y" not in columns:
         return {}
     x, y = columns["x"], columns["y"]
     labels: dict[str, NDArray[np.bool_]] = {}
-    for place, cell in enumerate(world.grid.grid):
-        if cell is not None and cell.type in MARKED:
-            here = (x.values == place % world.grid.width) & (y.values == place // world.grid.width)
-            labels[cell.type] = labels.get(cell.type, np.zeros(mdp.n_states, bool)) | (here & x.defined & y.defined)
+    for number, world in worlds:
+        inside = x.defined & y.defined
+        if "world" in columns:
+            inside &= columns["world"].values == number
+        for place, cell in enumerate(world.grid.grid):
+            if cell is not None and cell.type in MARKED:
+                here = inside & (x.values == place % world.grid.width) & (y.values == place // world.grid.width)
+                labels[cell.type] = labels.get(cell.type, np.zeros(mdp.n_states, bool)) | here
     return {name: mask for name, mask in labels.items() if mask.any()}
 
 

@@ -47,7 +47,7 @@ def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, tup
     except Exception as error:  # whatever an environment raises for options it does not know
         raise FormatError(f"Gymnasium cannot make {name!r}: {str(error)[:300]}") from error
     try:
-        if not getattr(env.unwrapped, "P", None):
+        if getattr(env.unwrapped, "P", None) is None:
             found = explore(env, **exploring)
             return found, (*_limit(env), *_explored(env, exploring, found))
         if exploring:
@@ -72,6 +72,10 @@ def _explored(env: Any, exploring: Mapping[str, Any], mdp: MDP) -> tuple[str, ..
     seed = exploring.get("seed", 0)
     once = exploring.get("starts", 1) == 1
     notes = [f"explored from one start, the one with seed {seed}; --const starts=50 begins in as many"] if once else []
+    first = slice(mdp.initial, mdp.initial + 1)
+    constant = [f"{name}={value.texts(first)[0]}" for name, value in mdp.variables.items() if value.constant]
+    if constant and once:
+        notes.append(f"the same in all states, and no part of their names: {', '.join(constant)}")
     if mdp.transitions.nnz > mdp.n_choices:
         tries = exploring.get("samples", SAMPLES)
         notes.append(f"what is left to chance was tried {tries} times: its probabilities are frequencies")

@@ -32,7 +32,7 @@ class Episode:
     total_reward: float
     last_reward: float
     terminated: bool  # by the environment's rules
-    truncated: bool  # by a limit on its length
+    truncated: bool  # by a limit on its length, and not at the same step by the rules
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Recording:
     observations: tuple[Any, ...]  # before each action
     actions: tuple[Any, ...]
     episode: Episode
+    last: Any = None  # what was seen after the last action
 
 
 def rewarded(episode: Episode) -> str:
@@ -128,12 +129,14 @@ def record(
     max_steps: int = 10_000,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Recording]:
-    """Record episodes as they are: what was seen before each action, the actions, and the end; as `rollouts`.
+    """Record episodes as they are: what was seen before each action and at the end, the actions, and how it ended.
+
+    The parameters are those of `rollouts`.
 
     >>> import gymnasium
     >>> played = record(gymnasium.make("FrozenLake-v1", is_slippery=False), lambda state: 2, episodes=1, max_steps=2)
-    >>> played[0].observations, played[0].actions
-    ((0, 1), (2, 2))
+    >>> played[0].observations, played[0].actions, played[0].last
+    ((0, 1), (2, 2), 2)
     """
     if not hasattr(env, "action_space") or hasattr(env, "num_envs"):
         what = "several environments at once" if hasattr(env, "num_envs") else f"a {type(env).__name__}"
@@ -151,8 +154,8 @@ def record(
             seen.append(observation)
             rewards.append(float(reward))
             cut = cut or len(rewards) >= max_steps
-        end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut))
-        found.append(Recording(tuple(seen[:-1]), tuple(actions), end))
+        end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut and not ended))
+        found.append(Recording(tuple(seen[:-1]), tuple(actions), end, seen[-1]))
         if progress is not None:
             progress(episode + 1, episodes)
     return found

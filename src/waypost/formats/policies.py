@@ -1,12 +1,14 @@
 """What agents bring, as strategies: tables of values or probabilities, numbers of actions, functions, ``predict``.
 
 States and actions may be meant by number: state `s` is the environment's state `s`, action `a` its choice `a`, as in
-models made by `from_gymnasium`, `explore` and `from_tensor`.
+models made by `from_gymnasium`, `explore` and `from_tensor`. Where some actions are not possible in every state, number
+`a` is the action called ``a``, if actions are called by their numbers; else a number that could mean two actions is
+refused. A table may have a column for every action there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -57,7 +59,8 @@ def strategy_from_mapping(mdp: MDP, given: Mapping[Any, Any]) -> Strategy:
     """
     if not all(isinstance(state, str) and isinstance(taken, str | Mapping) for state, taken in given.items()):
         given = {_state_name(mdp, state): taken for state, taken in given.items()}
-        given = {name: _taken(mdp, mdp.state(name), taken) for name, taken in given.items()}
+        every = all_actions(mdp)
+        given = {name: _taken(mdp, mdp.state(name), taken, every) for name, taken in given.items()}
     return Strategy.from_dict(mdp, given)
 
 
@@ -85,7 +88,8 @@ def strategy_from_table(mdp: MDP, table: NDArray[Any], *, of: TableOf | None = N
     if of not in (None, "values", "probabilities"):
         raise StrategyError(f"a table is of 'values' or of 'probabilities', not of {of!r}")
     rows = _rows(mdp, table.astype(float))
-    return (strategy_from_q_table if (of or _meant(rows)) == "values" else _from_probabilities)(mdp, table)
+    meant = of or _meant(rows.values())
+    return strategy_from_q_table(mdp, table) if meant == "values" else strategy_from_mapping(mdp, rows)
 
 
 def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
@@ -98,7 +102,8 @@ def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
     {'go': 1.0}
     """
     choice = mdp.first_choice[:-1].copy()
-    choice[_several(mdp)] += np.argmax(_rows(mdp, np.asarray(values, float)), axis=1)
+    for s, row in _rows(mdp, np.asarray(values, float)).items():
+        choice[s] += int(np.argmax(row))
     return Strategy.deterministic_of(mdp, choice)
 
 
@@ -112,7 +117,7 @@ def strategy_from_agent(
     gives their probabilities.
     """
     several = _several(mdp)
-    seen: Any = several if observe is None else np.stack([np.asarray(observe(s)) for s in several.tolist()])
+    seen: Any = several if observe is None else [observe(s) for s in several.tolist()]
     if not deterministic:
         return _drawn(mdp, agent, several, seen)
     return Strategy.deterministic_of(
@@ -120,10 +125,10 @@ def strategy_from_agent(
     )
 
 
-def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.int64]:
+def _predicted(agent: Any, seen: Any, *, observed: bool) -> NDArray[np.int64]:
     """(k,) numbers of the actions: all at once, or one by one for an agent that takes one observation at a time."""
     try:
-        together = np.asarray(predicted(agent, seen))
+        together = np.asarray(predicted(agent, np.stack(seen)))
         if together.size == len(seen):
             return together.reshape(-1).astype(np.int64)
     except Exception:  # noqa: BLE001, S110  anything may go wrong in there; one at a time tells what
@@ -138,11 +143,11 @@ def _predicted(agent: Any, seen: NDArray[Any], *, observed: bool) -> NDArray[np.
         ) from error
 
 
-def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: NDArray[Any]) -> Strategy:
+def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: Any) -> Strategy:
     policy: Any = getattr(agent, "policy", None)
     if not hasattr(policy, "get_distribution"):
         raise StrategyError("this agent has no distribution over actions; use deterministic=True")
-    tensor = policy.obs_to_tensor(seen)[0]
+    tensor = policy.obs_to_tensor(np.stack(seen))[0]
     odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
     return strategy_from_mapping(mdp, dict(zip(several.tolist(), odds, strict=True)))
 
@@ -152,36 +157,50 @@ def _several(mdp: MDP) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(mdp.first_choice) > 1)
 
 
-def _rows(mdp: MDP, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(k, a) the rows of the states with a choice, if they fit."""
-    several = _several(mdp)
-    for s in several.tolist():
-        owned = len(mdp.choices(s))
-        if s >= len(table) or owned != table.shape[1]:
+def all_actions(mdp: MDP) -> tuple[str, ...] | None:
+    """Actions in the order of their numbers, where some state has them all or they are called by their numbers.
+
+    >>> steps = {"a": {"go": "b", "wait": "a", "hop": "b"}, "b": {"go": "c", "hop": "c"}, "c": {}}
+    >>> all_actions(MDP.from_dict(steps, initial="a"))
+    ('go', 'wait', 'hop')
+    """
+    offered = {mdp.actions_of(s) for s in _several(mdp).tolist()}
+    names = set().union(*offered)
+    if names and all(name.isdecimal() for name in names):
+        return tuple(map(str, range(max(map(int, names)) + 1)))
+    fullest = max(offered, key=len, default=())
+    return fullest if names <= set(fullest) else None
+
+
+def _rows(mdp: MDP, table: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
+    """By state with a choice, the numbers of its own actions, if the table fits."""
+    every = all_actions(mdp)
+    found = {}
+    for s in _several(mdp).tolist():
+        owned = mdp.actions_of(s)
+        if s >= len(table) or table.shape[1] not in {len(owned), len(every or owned)}:
             raise StrategyError(
                 f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
-                f"{owned} actions"
+                f"{len(owned)} actions"
             )
-    return table[several]
+        columns = [every.index(name) for name in owned] if every and len(every) == table.shape[1] else slice(None)
+        found[s] = table[s, columns]
+    return found
 
 
-def _meant(rows: NDArray[np.float64]) -> TableOf:
+def _meant(rows: Collection[NDArray[np.float64]]) -> TableOf:
     """Whether rows are values or probabilities, where they tell."""
-    sums = (np.abs(rows.sum(axis=1) - 1) <= SUM_TOLERANCE) & (rows >= 0).all(axis=1)
+    sums = np.array([abs(row.sum() - 1) <= SUM_TOLERANCE and (row >= 0).all() for row in rows], bool)
     if sums.all():
         return "probabilities"
-    told = sums & (np.count_nonzero(rows, axis=1) > 1)  # a lone 1 means the same either way
-    if 2 * told.sum() > np.count_nonzero(rows.any(axis=1)):
+    several = np.array([np.count_nonzero(row) for row in rows])
+    told = sums & (several > 1)  # a lone 1 means the same either way
+    if 2 * told.sum() > np.count_nonzero(several):
         raise StrategyError(
             f"{sums.sum()} of the {len(rows)} rows of states with a choice sum to 1, as probabilities do, the others "
             "do not; say what they are: table='values' or table='probabilities'"
         )
     return "values"
-
-
-def _from_probabilities(mdp: MDP, table: NDArray[Any]) -> Strategy:
-    rows = _rows(mdp, np.asarray(table, float))
-    return strategy_from_mapping(mdp, dict(zip(_several(mdp).tolist(), rows, strict=True)))
 
 
 def _from_numbers(mdp: MDP, numbers: NDArray[Any]) -> Strategy:
@@ -196,12 +215,27 @@ def _from_numbers(mdp: MDP, numbers: NDArray[Any]) -> Strategy:
 
 def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
     """Give the choices that action numbers mean in states that have several."""
-    choice = mdp.first_choice[:-1].copy()
+    choice, every = mdp.first_choice[:-1].copy(), all_actions(mdp)
     for s, number in zip(states.tolist(), numbers.tolist(), strict=True):
-        if not 0 <= number < len(mdp.choices(s)):
-            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
-        choice[s] += int(number)
+        choice[s] += mdp.actions_of(s).index(_by_number(mdp, s, int(number), every))
     return choice
+
+
+def _by_number(mdp: MDP, s: int, number: int, every: tuple[str, ...] | None) -> str:
+    """Name of the action that a number means in a state."""
+    own = mdp.actions_of(s)
+    if every is not None and every == tuple(map(str, range(len(every)))):
+        if str(number) in own:
+            return str(number)
+        raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}, only {', '.join(own)}")
+    if not 0 <= number < len(own) and not (every and 0 <= number < len(every)):
+        raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
+    if every is not None and own != every and own[number : number + 1] != every[number : number + 1]:
+        raise StrategyError(
+            f"in state {mdp.states[s]!r}, which has the actions {', '.join(own)}, number {number} may mean "
+            f"{every[number]!r} of all actions or one of its own; give actions by name, {{state: action}}"
+        )
+    return own[number]
 
 
 def _state_name(mdp: MDP, state: Any) -> str:
@@ -215,7 +249,7 @@ def _state_name(mdp: MDP, state: Any) -> str:
     return str(state)
 
 
-def _taken(mdp: MDP, s: int, taken: Any) -> Any:
+def _taken(mdp: MDP, s: int, taken: Any, every: tuple[str, ...] | None) -> Any:
     """An action, or a distribution over actions, by name."""
     names = mdp.actions_of(s)
     if isinstance(taken, np.ndarray | list | tuple) and np.ndim(taken) == 1 and len(taken) > 1:
@@ -228,15 +262,12 @@ def _taken(mdp: MDP, s: int, taken: Any) -> Any:
         odds = odds / total if abs(total - 1) <= SUM_TOLERANCE else odds  # else let the checks say what is wrong
         return {name: float(p) for name, p in zip(names, odds, strict=True) if p}
     if isinstance(taken, Mapping):
-        return {_action_name(mdp, s, action): p for action, p in taken.items()}
-    return _action_name(mdp, s, taken)
+        return {_action_name(mdp, s, action, every): p for action, p in taken.items()}
+    return _action_name(mdp, s, taken, every)
 
 
-def _action_name(mdp: MDP, s: int, action: Any) -> str:
-    names = mdp.actions_of(s)
+def _action_name(mdp: MDP, s: int, action: Any, every: tuple[str, ...] | None) -> str:
     number = action.item() if isinstance(action, np.generic | np.ndarray) and np.size(action) == 1 else action
-    if isinstance(number, int) and not isinstance(number, bool) and str(number) not in names:
-        if not 0 <= number < len(names):
-            raise StrategyError(f"action number {number} does not exist in state {mdp.states[s]!r}")
-        return names[number]
+    if isinstance(number, int) and not isinstance(number, bool) and str(number) not in mdp.actions_of(s):
+        return _by_number(mdp, s, number, every)
     return str(number)

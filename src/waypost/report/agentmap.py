@@ -16,11 +16,11 @@ from waypost.model import MDP
 from waypost.report.canvas import empty_figure
 from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates
 from waypost.report.palette import Palette, Theme, matplotlib, palette
-from waypost.report.tiles import FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
+from waypost.report.tiles import CALLED, FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.wording import count, number, percent, printable
 
 if TYPE_CHECKING:
-    from waypost.agents import AgentExplanation, Departure
+    from waypost.agents import AgentExplanation
 
 HEADINGS = {
     "left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1),
@@ -41,6 +41,7 @@ class _Spot:
     moves: dict[Field, float] = field(default_factory=dict)  # by direction, how often
     words: dict[str, float] = field(default_factory=dict)  # actions that lead nowhere, how often
     best: tuple[Field, ...] = ()  # where most is lost
+    advice: str = ""  # the best there, where it leads nowhere
     ends: float = 0.0  # share of the runs that end here without the target
 
 
@@ -57,7 +58,7 @@ def plot_agent(
     >>> figure.axes[0].get_title()
     "the agent reaches 'x=1, y=0'\nwith 1; 1 is possible"
     """
-    mdp = explanation.mdp
+    mdp = explanation.world
     places = needed_coordinates(mdp, coordinates)
     frame, colours = frame_of(places), palette(theme)
     agents = [explanation, *([explanation.against] if explanation.against else [])]
@@ -72,9 +73,12 @@ def plot_agent(
     for k, (axis, agent, found) in enumerate(zip(axes, agents, spots, strict=True)):
         _draw(axis, agent, found, places, frame, worst)
         dress(axis, _title(agent, ("the agent ", "the other ")[k] if len(agents) > 1 else "the agent "), frame, colours)
-    shown = {mark for mark in marks_on(mdp, explanation.target, places).values() if mark in FILLS}
+    marks = marks_on(mdp, explanation.target, places)
+    shown = {mark for mark in marks.values() if mark in FILLS}
     walls = {"wall"} if any(at not in spots[0] for at in frame.fields()) else set()
-    _legend(figure, spots, worst, sorted(shown | walls), colours)
+    plain = [spot for found in spots for at, spot in found.items() if marks.get(at) not in FILLS]
+    never = any(spot.visits == 0 and not spot.ends for spot in plain)
+    _legend(figure, spots, worst, sorted(shown | walls), colours, never=never)
     return figure
 
 
@@ -87,17 +91,15 @@ def _title(agent: AgentExplanation, called: str) -> str:
 
 def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _Spot]:
     """What happens on each field, over all its states."""
-    mdp, spots = explanation.mdp, {}
-    for at in set(places.values()):
-        spots[at] = _Spot()
-    of_place: dict[str, Departure] = {place.state: place for place in explanation.places}
-    stands = {explanation.place(state): places[s] for s, state in enumerate(mdp.states) if s in places}
-    inside = {explanation.place(state): s for s, state in enumerate(mdp.states)}
+    mdp = explanation.world
+    spots = {at: _Spot() for at in set(places.values())}
     costliest: dict[Field, float] = {}
-    for name, place in of_place.items():
-        if name not in stands or place.visits <= 0:
+    for place in explanation.places:
+        state = mdp.state(place.state)
+        if state not in places or place.visits <= 0:
             continue
-        spot, state = spots[stands[name]], inside[name]
+        at = places[state]
+        spot = spots[at]
         weight = place.visits if np.isfinite(place.visits) else 1.0
         spot.visits += weight
         spot.cost += place.cost
@@ -106,14 +108,16 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
             kept: dict[Any, float] = spot.words if way is None else spot.moves
             key = action if way is None else way
             kept[key] = kept.get(key, 0.0) + weight * share
-        if place.cost > max(costliest.get(stands[name], 0.0), 1e-9):
-            costliest[stands[name]] = place.cost
+        if place.cost > max(costliest.get(at, 0.0), 1e-9):
+            costliest[at] = place.cost
             ways = (heading(mdp, places, state, action) for action in place.best)
             spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
+            spot.advice = "" if spot.best else _advice(mdp, place.best)
     for fate in explanation.fates:
         if explanation.is_late(fate):
             continue
-        standing = [places[s] for s in map(mdp.state, fate.states) if s in places]
+        states = (mdp.state(explanation.place(state)) for state in fate.states)
+        standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
     return spots
@@ -139,11 +143,19 @@ def heading(mdp: MDP, places: Coordinates, state: int, action: str) -> Field | N
     return int(np.sign(round(moved[0], 1))), int(np.sign(round(moved[1], 1)))
 
 
+def _advice(mdp: MDP, actions: Sequence[str]) -> str:
+    """What to do by actions that lead nowhere: left and right are turns in a world with a heading."""
+    if TURNING not in mdp.variables or not {*actions} & {"left", "right"}:
+        return " or ".join(actions[:2])
+    return "turn" if {*actions} >= {"left", "right"} else f"turn {'left' if 'left' in actions else 'right'}"
+
+
 def _draw(
     axis: Any, agent: AgentExplanation, spots: Mapping[Field, _Spot], places: Coordinates, frame: Frame, worst: float
 ) -> None:
     patches = matplotlib("patches")
-    marks = marks_on(agent.mdp, agent.decisions.target, places)
+    world = agent.world
+    marks = marks_on(world, agent.decisions.target, places)
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
         passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
@@ -161,10 +173,12 @@ def _draw(
             _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) else TAKEN)
         if spot.cost >= 0.0005:
             axis.text(at[0], at[1] + 0.47, f"-{number(spot.cost)}", ha="center", va="bottom", fontsize=6.5, color=TAKEN)
-    walls_between(axis, agent.mdp, places, marks, ink=TAKEN)
-    if agent.mdp.initial in places:
-        x, y = places[agent.mdp.initial]
-        axis.text(x - 0.45, y - 0.45, "start", ha="left", va="top", fontsize=6, color="#5d6670")
+    walls_between(axis, world, places, marks, ink=TAKEN)
+    if world.initial in places:
+        x, y = places[world.initial]
+        written = spots[x, y].words or spots[x, y].advice  # above the arrows
+        below = {"y": y + 0.47, "va": "bottom"} if written else {"y": y - 0.46, "va": "top"}
+        axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **below)
 
 
 def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
@@ -185,21 +199,32 @@ def _fill(spot: _Spot, worst: float) -> Any:
 
 
 def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
-    for way in spot.best:
-        if way not in spot.moves or spot.moves[way] < spot.visits / 2:
-            _arrow(axis, at, way, 0.4, color=BEST, width=0.03, zorder=3)
     moving = sum(spot.moves.values())
     drawn = {way: often / moving for way, often in spot.moves.items() if often >= SHOWN * moving}
+    for way in spot.best:
+        if way not in spot.moves or spot.moves[way] < spot.visits / 2:
+            wide = {"width": 0.13, "head": 0.3} if way in drawn else {"width": 0.03}  # a rim around what is taken
+            _arrow(axis, at, way, 0.46 if way in drawn else 0.4, color=BEST, zorder=3, **wide)
     for way, share in drawn.items():
         ahead = 0.16 if len(drawn) > 1 else 0.0
         _arrow(axis, at, way, 0.15 + 0.27 * share, ahead=ahead, color=TAKEN, width=0.045, zorder=4)
     told = [name for name, often in spot.words.items() if name not in HEADINGS and often >= TOLD * spot.visits]
-    if told:
-        axis.text(at[0], at[1] - 0.43, ", ".join(told[:2]), ha="center", va="top", fontsize=5.5, color=TAKEN)
+    words, ink = (spot.advice, BEST) if spot.advice else (", ".join(told[:2]), TAKEN)
+    if words:
+        axis.text(at[0], at[1] - 0.47, words, ha="center", va="top", fontsize=5.5, color=ink)
 
 
 def _arrow(
-    axis: Any, at: Field, way: Field, length: float, *, color: str, width: float, zorder: int, ahead: float = 0.0
+    axis: Any,
+    at: Field,
+    way: Field,
+    length: float,
+    *,
+    color: str,
+    zorder: int,
+    width: float,
+    head: float = 0.17,
+    ahead: float = 0.0,
 ) -> None:
     patches = matplotlib("patches")
     x, y = at
@@ -210,8 +235,8 @@ def _arrow(
             length * way[0],
             length * way[1],
             width=width,
-            head_width=0.17,
-            head_length=0.13,
+            head_width=head,
+            head_length=0.76 * head,
             length_includes_head=True,
             facecolor=color,
             edgecolor="none",
@@ -220,13 +245,21 @@ def _arrow(
     )
 
 
-def _legend(figure: Any, spots: list[dict[Field, _Spot]], worst: float, marks: Sequence[str], colours: Palette) -> None:
+def _legend(
+    figure: Any,
+    spots: list[dict[Field, _Spot]],
+    worst: float,
+    marks: Sequence[str],
+    colours: Palette,
+    *,
+    never: bool,
+) -> None:
     lines = matplotlib("lines")
     patches = matplotlib("patches")
     arrow = {"linestyle": "none", "markersize": 9}
     handles: list[Any] = [lines.Line2D([], [], marker=r"$\rightarrow$", color=colours.ink, label="taken", **arrow)]
     seen = [spot for found in spots for spot in found.values()]
-    if any(spot.best for spot in seen):
+    if any(spot.best or spot.advice for spot in seen):
         handles.append(
             lines.Line2D([], [], marker=r"$\rightarrow$", color=BEST, label="best, where most is lost", **arrow)
         )
@@ -234,8 +267,8 @@ def _legend(figure: Any, spots: list[dict[Field, _Spot]], worst: float, marks: S
         handles.append(
             patches.Patch(facecolor=_fill(_Spot(1, worst), worst), label=f"loses {number(worst)} of success", **TILE)
         )
-    if any(spot.visits == 0 and not spot.ends for spot in seen):
+    if never:
         handles.append(patches.Patch(facecolor=NEVER, label="never met", **TILE))
-    handles += [patches.Patch(facecolor=FILLS[mark], label=mark, **TILE) for mark in marks]
+    handles += [patches.Patch(facecolor=FILLS[mark], label=CALLED.get(mark, mark), **TILE) for mark in marks]
     look = {"frameon": False, "fontsize": 7.5, "labelcolor": colours.ink}
     figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), **look)

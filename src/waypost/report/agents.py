@@ -13,13 +13,14 @@ from rich.text import Text
 from waypost.model import MDP
 from waypost.report.decisions import departures
 from waypost.report.jsonfile import FORMAT
-from waypost.report.names import titles, told
+from waypost.report.names import captions, titles, told
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, number, percent, printable
 
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation
 
+MANY = 12  # places where runs end that are told one by one
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
 
@@ -40,6 +41,7 @@ def agent_summary(explanation: AgentExplanation, top: int = 5) -> str:
     lines = [
         lead(explanation),
         *_departing(explanation, top),
+        *_taking_long(explanation),
         *_ends(explanation, top),
     ]
     if explanation.against is not None:
@@ -77,14 +79,28 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     return [lead, *(f"{sentence};" for sentence in said[:-1]), f"{said[-1]}."]
 
 
+def _taking_long(explanation: AgentExplanation) -> list[str]:
+    """Say how long an agent takes that loses nothing but time."""
+    steps, fewest = explanation.steps, explanation.fewest
+    if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
+        return []
+    long = f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
+    asking = f"within={2 * fewest} or --within {2 * fewest} asks for it in so many steps, and where they are lost"
+    return [f"Its runs take {long} steps on average, the shortest way there {fewest:,}; {asking}."]
+
+
 def _times(visits: float) -> str:
-    return "for ever" if not math.isfinite(visits) else f"{visits:.2g} times"
+    if not math.isfinite(visits):
+        return "for ever"
+    return "once" if (often := f"{visits:.2g}") == "1" else f"{often} times"
 
 
 def _ends(explanation: AgentExplanation, top: int) -> list[str]:
     if explanation.within is not None:
         return _ends_in_time(explanation, top)
     said, fates, mdp = [], explanation.fates, explanation.decisions.mdp
+    if len(fates) > MANY:
+        return _ends_by_label(explanation, top)
     titled = dict(zip(mdp.states, titles(mdp), strict=True))
     for fate in fates[:top]:
         more = f" and {count(len(fate.states) - 1, 'more state')}" if len(fate.states) > 1 else ""
@@ -92,6 +108,29 @@ def _ends(explanation: AgentExplanation, top: int) -> list[str]:
         said.append(f"{percent(fate.probability)} in {printable(titled[fate.states[0]])}{more}, {why}")
     if fates[top:]:
         said.append(f"{percent(sum(f.probability for f in fates[top:]))} in {count(len(fates[top:]), 'other place')}")
+    return _ending(said)
+
+
+def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
+    """Where runs end, by what the places are called, where they are too many to be told one by one."""
+    mdp = explanation.decisions.mdp
+    called = dict(zip(mdp.states, captions(mdp), strict=True))
+    places: dict[tuple[str, bool], list[float]] = {}
+    for fate in explanation.fates:
+        places.setdefault((called[fate.states[0]], fate.hope > 0), []).append(fate.probability)
+    order = sorted(places, key=lambda place: -sum(places[place]))
+    said = [
+        f"{percent(sum(places[name, hope]))} in {printable(name)}, {'going round' if hope else 'beyond hope'}"
+        + (f" ({count(len(places[name, hope]), 'place')})" if len(places[name, hope]) > 1 else "")
+        for name, hope in order[:top]
+    ]
+    if order[top:]:
+        left = [p for place in order[top:] for p in places[place]]
+        said.append(f"{percent(sum(left))} in {count(len(left), 'other place')}")
+    return _ending(said)
+
+
+def _ending(said: list[str]) -> list[str]:
     if not said:
         return []
     return ["Runs that do not reach it end:", *(f"{line};" for line in said[:-1]), f"{said[-1]}."]
@@ -112,7 +151,7 @@ def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
         said.append(f"{percent(sum(places[p] for p in left))} in {count(len(left), 'other place')}")
     if explanation.late > 0:
         said.append(f"{percent(1.0 if explanation.late > 1 - 1e-9 else explanation.late)} when the time is up")
-    return ["Runs that do not reach it end:", *(f"{line};" for line in said[:-1]), f"{said[-1]}."] if said else []
+    return _ending(said)
 
 
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
@@ -199,6 +238,8 @@ def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
         "within": explanation.within,
         "success": explanation.success,
         "best": explanation.best,
+        "steps": explanation.steps,
+        "fewest_steps": explanation.fewest,
         "departures": [
             {
                 **d._asdict(),

@@ -20,6 +20,10 @@ def empty_figure(**options: Any) -> Any:
 @cache
 def _figure_class() -> Any:
     class Figure(matplotlib("figure").Figure):  # type: ignore[misc]
+        def savefig(self, fname: Any, **options: Any) -> None:
+            """As matplotlib's, but nothing at the edges is cut off, such as a legend wider than the picture."""
+            super().savefig(fname, **{"bbox_inches": "tight", **options})
+
         def _repr_png_(self) -> bytes:
             from waypost.report.plot import to_bytes
 

@@ -26,7 +26,7 @@ from waypost.report.coordinates import (
     unknown_fields,
 )
 from waypost.report.palette import Palette, Theme, matplotlib, palette
-from waypost.report.tiles import FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
+from waypost.report.tiles import CALLED, FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.view import explained_scope
 from waypost.report.wording import SCOPE_TITLES, printable, span
 
@@ -217,7 +217,7 @@ def _legend(
         entries["to avoid (0)" if scope == "all" else "not passed (0)"] = _look(Bounds(0, 0))
     if never:
         entries["never reached"] = NEVER
-    entries |= {mark: {"facecolor": FILLS[mark]} for mark in marks}
+    entries |= {CALLED.get(mark, mark): {"facecolor": FILLS[mark]} for mark in marks}
     handles = [patches.Patch(label=label, **TILE, **style) for label, style in entries.items()]
     title = "white square: the share that must pass" if any(0 < bounds.lower < 1 for bounds in seen) else None
     look = {"frameon": False, "fontsize": 7.5, "labelcolor": colours.ink, "title": title, "title_fontsize": 7.5}

@@ -15,6 +15,7 @@ from waypost.report.wording import printable
 
 SPELT = 6  # variables up to which a state goes by all of their values
 SHORT_NAMES = "A state goes by the variables in which it differs from the start."
+TELL_NOTHING = frozenset({"init", "deadlock", "terminal", "target"})
 _NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
 
 
@@ -35,8 +36,8 @@ def labels_of(mdp: MDP, state: int) -> list[str]:
 def captions(mdp: MDP) -> list[str]:
     """(S,) what to call each state: the label that fewest states share with it, or else its name.
 
-    ``init``, ``deadlock`` and ``target`` tell nothing that the report does not say anyway. Where learning numbered the
-    states, ``q7: pay``, the number is no part of what they are called.
+    ``init``, ``deadlock``, ``terminal`` and ``target`` tell nothing that the report does not say anyway. Where learning
+    numbered the states, ``q7: pay``, the number is no part of what they are called.
 
     >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"O_CANCELLED": ["q1"]})
     >>> captions(mdp)
@@ -46,7 +47,7 @@ def captions(mdp: MDP) -> list[str]:
     called = [found[1] for found in numbered if found]
     if len(called) < mdp.n_states:
         called = list(mdp.states)
-    telling = [(name, holds) for name, holds in mdp.labels.items() if name not in {"init", "deadlock", "target"}]
+    telling = [(name, holds) for name, holds in mdp.labels.items() if name not in TELL_NOTHING]
     for name, holds in sorted(telling, key=lambda item: -int(item[1].sum())):
         for state in np.flatnonzero(holds).tolist():
             called[state] = name

@@ -12,6 +12,7 @@ from waypost.report.palette import Palette, matplotlib
 GOLD = "#f4c430"
 FILLS = {"lava": "#ff8c1a", "cliff": "#a5682a", "hole": "#3f6fa8", "goal": "#35a853", "wall": "#8d949b"}
 NO_FLOOR = frozenset({"lava", "cliff", "hole", "wall"})
+CALLED = {"wall": "wall or out of reach"}  # in legends: a field that no state is on
 TILE = {"edgecolor": "#4a5057", "linewidth": 0.8}
 
 
