@@ -26,6 +26,8 @@ _MASKS = np.array([2 ** (8 * k) - 1 for k in range(_WORD + 1)], np.uint64)  # th
 class LazyNames(Sequence[str]):
     """Names that are made when somebody reads them; to everyone who does, the tuple of them."""
 
+    ITEMS = str  # so that `waypost.arguments` makes none of them to see what they are
+
     @abstractmethod
     def made(self, places: NDArray[np.int64] | slice) -> list[str]:
         """Write out the names in some places."""
