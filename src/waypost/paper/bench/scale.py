@@ -28,6 +28,8 @@ from waypost.paper.bench.scale_ways import NEEDED, WAYS, write_models, write_pro
 SIZES = {"events": 1_000_000, "states": 1_000_000, "reading": 1_000_000, "learning": 30_000}
 SMALL = "256MB"  # what DuckDB may use where it is shown that memory does not grow with events
 ENDINGS = (".parquet", ".csv")
+FIRST = "first"  # a small model that is read before the one that counts
+TRIES = 3  # processes that read, of which the best counts
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,11 @@ def measured(
 
 
 def child(section: str, way: str, given: str) -> dict[str, object]:
-    """Do what one row of a table is about; what it needs is imported before."""
+    """Do what one row of a table is about; before it reads a model, it has all it needs and has read another one."""
     if section == "reading":
-        importlib.import_module(NEEDED[way])
+        for module in NEEDED[way]:
+            importlib.import_module(module)
+        WAYS[section][way](str(Path(given).with_stem(FIRST)))
     before = _processor()
     found = WAYS[section][way](given)
     used = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -119,16 +123,22 @@ def reading(size: int, _: str | None) -> Iterator[str]:
     """Reading DRN and UMB, and building from PRISM, beside Storm."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
+        write_models(100, Path(folder) / FIRST)
         sizes = [n for n in (size // 1000, size // 100, size // 10, size) if n >= 1000]
         for n in sizes:
             write_models(n, path := Path(folder) / f"model{n}")
             for ending in (".drn", ".umb", *([".prism"] if n == size else [])):
                 ways = ("waypost", "Storm", *(["Storm, with names"] if ending == ".prism" else []))
                 given = str(path.with_suffix(ending))
-                rows.append([measured("reading", way, given, f"{n:,}, {ending}") for way in ways])
+                rows.append([_best(way, given, f"{n:,}, {ending}") for way in ways])
     yield _table([row for group in rows for row in group], f"Up to {size:,} states", "states, file", own=True)
     for ours, *theirs in rows:
         yield f"* {ours.about}: " + ", ".join(f"{ours.own / row.own:.2f} times {row.way}" for row in theirs) + "."
+
+
+def _best(way: str, given: str, about: str) -> ChildRun:
+    """Measure a reading some times; what is more than the least is other people's work."""
+    return min((measured("reading", way, given, about) for _ in range(TRIES)), key=lambda run: run.own)
 
 
 def learning(size: int, _: str | None) -> Iterator[str]:
