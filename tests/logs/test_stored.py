@@ -89,6 +89,12 @@ STEPS = [
 ]
 
 
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.do)
+def test_every_step_works_where_a_column_is_always_empty(step):
+    """A log may have a column for the lifecycle that says nothing of any event, or name no channel."""
+    agree(table([(0, "ask", 1, "", ""), (0, "call", 2, "", ""), (1, "ask", 3, "", ""), (1, "pay", 5, "", "")]), [step])
+
+
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ROWS, st.lists(st.sampled_from(STEPS), min_size=1, max_size=3))
 def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):

@@ -71,7 +71,7 @@ def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: s
     disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
     if disordered:
         notes = (*notes, f"{disordered} cases were put in order of time")
-    cases, groups, rows = _grouped(engine, kinds, lists)
+    cases, groups, rows = _grouped(engine, kinds, lists, lifecycle=LIFECYCLE in chosen)
     known = {column: column for column in columns} | chosen
     return StoredLog(engine, source, cases, groups, rows, known, TIME in chosen and not gaps, notes)
 
@@ -133,7 +133,9 @@ def _cases(engine: Engine, source: Table) -> tuple[list[tuple[str, str]], Table]
     return kinds, lists
 
 
-def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tuple[Table, Table, Table]:
+def _grouped(
+    engine: Engine, kinds: list[tuple[str, str]], lists: Table, *, lifecycle: bool
+) -> tuple[Table, Table, Table]:
     """Cases with their groups, groups, and the events of the groups."""
     import ibis
     import pyarrow as pa
@@ -153,7 +155,7 @@ def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tupl
     place = np.arange(len(flat)) - np.repeat(np.cumsum(length) - length, length)
     names, transitions = (np.array(part, object) for part in zip(*kinds, strict=True))
     columns = {"g": np.repeat(group, length), "pos": place, "at": place.astype(np.int32), "activity": names[flat]}
-    if any(transitions):
+    if lifecycle:
         columns["lifecycle"] = transitions[flat]
     rows = engine.put(pa.table({name: pa.array(values) for name, values in columns.items()}))
     cases = engine.keep(numbered.join(groups, "word").select("k", "name", "g", "us"))
