@@ -224,7 +224,7 @@ def table_of(source: str) -> tuple[Engine, str]:
         ) from None
     if not parts.fragment:
         raise LogError(f"say which table: {shown(source)}#TABLE")
-    names = unquote(parts.fragment).split(".")
+    names = [unquote(name) for name in parts.fragment.split(".")]  # a dot in a name is written %2E
     if parts.scheme == "duckdb":
         path = unquote(parts.netloc + parts.path)
         path = path[1:] if not Path(path).exists() and Path(path[1:]).exists() else path
