@@ -320,8 +320,9 @@ def test_a_table_may_have_any_name(tmp_path, table_name, written):
     quoted = table_name.replace('"', '""')
     with duckdb.connect(tmp_path / "events.db") as con:
         con.register("given", given)
-        con.execute(f'CREATE TABLE "{quoted}" AS SELECT * FROM given')
-        con.execute(f'CREATE SCHEMA crm; CREATE TABLE crm."{quoted}" AS SELECT * FROM given')
+        con.execute("CREATE SCHEMA crm")
+        for schema in ("main", "crm"):
+            con.execute(f'CREATE TABLE {schema}."{quoted}" AS FROM given')
     for schema in ("", "crm."):
         found = open_log(f"duckdb:///{tmp_path}/events.db#{schema}{written}")
         assert told(found.seen)[0] == told(read_log(given).seen)[0]

@@ -209,7 +209,9 @@ def test_a_scheduler_takes_no_password_and_tells_none():
     assert "secret" not in str(told.value)
 
 
-@pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:8786", "tcp://a:b"])
+@pytest.mark.parametrize(
+    "address", ["nonsense", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:8786", "tcp://a:b"]
+)
 def test_an_address_that_is_none_is_told_at_once(address):
     pytest.importorskip("distributed")
     with working(cluster=address), pytest.raises(PlaceError, match="the address of a scheduler is tcp://HOST:PORT"):
@@ -237,5 +239,5 @@ def test_a_file_torn_off_in_its_first_line_is_ours(tmp_path, content):
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path):
     for path in (tmp_path, tmp_path / "nowhere" / "kept"):
-        with working(workers=1, resume=path), pytest.raises(PlaceError, match="cannot (resume from|write answers into)"):
+        with working(workers=1, resume=path), pytest.raises(PlaceError, match=r"cannot (resume from|write)"):
             spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))

@@ -118,7 +118,7 @@ def open_log(
     Parameters
     ----------
     source
-        What `read_log` takes; a Parquet file, or a folder of them; a frame of polars or pyarrow; or the address of a table,
+        What `read_log` takes; a folder of Parquet files; a frame of polars or pyarrow; or the address of a table,
         ``duckdb:///events.db#applications``, ``postgres://user@host/db#events``, ``spark://host:7077#events``.
     engine
         "memory" reads a file or frame with pandas, "duckdb" with DuckDB; by default large CSV files go to DuckDB.

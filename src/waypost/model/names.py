@@ -202,7 +202,9 @@ class CodedActions(LazyNames):
     ('stay', ('stay', 'go', 'stay'), 1)
     """
 
-    def __init__(self, codes: NDArray[np.int64] | NDArray[np.int32], words: Sequence[str], *, told_apart: bool = False) -> None:
+    def __init__(
+        self, codes: NDArray[np.int64] | NDArray[np.int32], words: Sequence[str], *, told_apart: bool = False
+    ) -> None:
         self.codes = codes  # (C,)
         self.words = words  # distinct
         self.told_apart = told_apart  # whether it is known that no state has two choices of one name

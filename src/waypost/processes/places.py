@@ -166,13 +166,14 @@ def _knock(address: str) -> None:
         raise PlaceError("the address of a scheduler is tcp://HOST:PORT or tls://HOST:PORT, without user or password")
     for left in range(KNOCKS, -1, -1):
         try:
-            return socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
         except (OSError, OverflowError) as error:
-            if left and isinstance(error, ConnectionRefusedError):  # it may be about to start
-                time.sleep(1)
-                continue
-            why = getattr(error, "strerror", None) or error
-            raise PlaceError(f"no Dask scheduler answers at {address} ({why})") from None
+            if not left or not isinstance(error, ConnectionRefusedError):
+                why = getattr(error, "strerror", None) or error
+                raise PlaceError(f"no Dask scheduler answers at {address} ({why})") from None
+            time.sleep(1)  # it may be about to start
+        else:
+            return
 
 
 def _gone(address: str, left: int, kept: _Kept) -> str:
