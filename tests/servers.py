@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,14 @@ class Cluster:
         start = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
         self.scheduler = self._run("scheduler", *start)
         self.workers = [self.worker() for _ in range(2)]
+        self._await_scheduler()
+
+    def _await_scheduler(self) -> None:
+        for _ in range(600):
+            with suppress(OSError):
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return
+            time.sleep(0.1)
 
     def worker(self) -> subprocess.Popen[bytes]:
         options = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]

@@ -142,6 +142,8 @@ def _items_fit(value: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
         return not isinstance(value, bytes)
     if issubclass(origin, Mapping) and isinstance(value, Mapping):
         return all(fits(k, inner[0]) and fits(v, inner[1], deep=False) for k, v in islice(value.items(), LOOKED_AT))
+    if getattr(type(value), "ITEMS", None) is inner[0]:  # it says what it holds, and would have to make them
+        return True
     looked_at = list(islice(value, LOOKED_AT))
     return set(map(type, looked_at)) <= {inner[0]} or all(fits(item, inner[0], deep=False) for item in looked_at)
 

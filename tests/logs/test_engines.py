@@ -6,12 +6,13 @@ import shutil
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from servers import SECRET, postgresql
 from small_logs import attributed, told
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, parse_recipe, read_log
 from waypost.logs.stored import engines
 
 pytest.importorskip("ibis")
@@ -75,11 +76,29 @@ def test_cases_put_together_by_parts_are_the_same_cases(monkeypatch, parts):
     """Law: into how many parts a log is cut, because DuckDB has little memory, changes nothing."""
     frame = attributed()
     monkeypatch.setattr(engines, "BYTES", parts * engines.memory_limit() // len(frame))
+    monkeypatch.setattr(engines, "SHARE", 1)
     kept: list[str] = []
     raw = engines.Engine.raw
     monkeypatch.setattr(engines.Engine, "raw", lambda self, said: (kept.append(said), raw(self, said))[1])
     same(open_log(frame, engine="duckdb"))
     assert sum(said.startswith("INSERT INTO") for said in kept) == parts - 1
+
+
+def test_quantiles_of_sorted_numbers_are_those_of_numbers_in_memory(monkeypatch):
+    """Law: whether DuckDB has room for all waiting times at once changes no bit of what they are."""
+    random = np.random.default_rng(7)
+    cases = np.sort(random.integers(0, 60, 500))
+    times = pd.to_datetime(random.integers(0, 10**15, 500), unit="us")
+    frame = pd.DataFrame({"case": cases, "activity": random.choice(["ask", "call", "pay"], 500), "timestamp": times})
+    recipe = parse_recipe({"step": [{"do": "set_outcome", "positive": "pay"}]}, "ours")
+    there = recipe(open_log(frame, engine="duckdb")).seen.clock
+    asked: list[object] = []
+    looked_up = engines.Engine._looked_up
+    monkeypatch.setattr(engines.Engine, "_looked_up", lambda *given: (asked.append(given), looked_up(*given))[1])
+    monkeypatch.setattr(engines, "VALUE", engines.memory_limit())
+    assert recipe(open_log(frame, engine="duckdb")).seen.clock == there
+    assert len(there.gaps) == 9
+    assert len(asked) == 3
 
 
 @pytest.mark.parametrize(("written", "bytes_"), [("512MB", 512e6), ("1.5 GiB", 1.5 * 2**30), ("64000000", 64e6)])

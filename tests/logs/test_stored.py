@@ -89,6 +89,12 @@ STEPS = [
 ]
 
 
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.do)
+def test_every_step_works_where_a_column_is_always_empty(step):
+    """A log may have a column for the lifecycle that says nothing of any event, or name no channel."""
+    agree(table([(0, "ask", 1, "", ""), (0, "call", 2, "", ""), (1, "ask", 3, "", ""), (1, "pay", 5, "", "")]), [step])
+
+
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ROWS, st.lists(st.sampled_from(STEPS), min_size=1, max_size=3))
 def test_steps_do_the_same_in_an_engine_and_in_memory(rows, steps):
@@ -262,3 +268,61 @@ time.sleep(60)
     finally:
         child.kill()
         child.communicate()
+
+
+class TestFolders:
+    """Warehouses write one log as many Parquet files."""
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        frame = attributed()
+        for name, low, high in (("day=1/b.parquet", 0, 7), ("day=1/c.PARQUET", 7, 8), ("day=2/a.parquet", 8, None)):
+            path = tmp_path / "log" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            frame.iloc[low:high].to_parquet(path)
+        (tmp_path / "log" / "_SUCCESS").write_text("")
+        (tmp_path / "log" / "_metadata.parquet").write_text("no data")
+        return tmp_path / "log"
+
+    @pytest.mark.parametrize("way", [open_log, read_log])
+    def test_a_folder_is_the_log_of_its_files_one_after_another(self, folder, way):
+        """Law: order, ties, notes, variants and examples are those of one table, in the order of the files' names."""
+        found, wanted = way(folder), read_log(attributed())
+        assert found.notes == wanted.notes
+        assert told(found.seen)[0] == told(wanted.seen)[0]
+
+    def test_what_is_missing_is_told_by_its_row_in_all_of_them(self, folder):
+        frame = pd.read_parquet(folder / "day=2" / "a.parquet", partitioning=None)
+        frame.loc[frame.index[2], "activity"] = None
+        frame.to_parquet(folder / "day=2" / "a.parquet")
+        with pytest.raises(LogError, match=r"log, row 11: no activity \(1 rows in all are without\)"):
+            open_log(folder)
+
+    def test_the_command_line_takes_a_folder(self, folder, invoke):
+        code, printed, _ = invoke("log", str(folder))
+        assert code == 0
+        assert "events" in printed
+
+    def test_a_folder_without_any_is_told(self, tmp_path):
+        with pytest.raises(LogError, match="is a folder without Parquet files"):
+            open_log(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("table_name", "written"),
+    [("my events", "my events"), ('qu"ote', 'qu"ote'), ("party 🎉", "party%20🎉"), ("a.b", "a%2Eb"), ("case", "case")],
+)
+def test_a_table_may_have_any_name(tmp_path, table_name, written):
+    """A dot divides a schema from its table, so one in a name is written as an address writes it."""
+    import duckdb
+
+    given = attributed()
+    quoted = table_name.replace('"', '""')
+    with duckdb.connect(tmp_path / "events.db") as con:
+        con.register("given", given)
+        con.execute("CREATE SCHEMA crm")
+        for schema in ("main", "crm"):
+            con.execute(f'CREATE TABLE {schema}."{quoted}" AS FROM given')
+    for schema in ("", "crm."):
+        found = open_log(f"duckdb:///{tmp_path}/events.db#{schema}{written}")
+        assert told(found.seen)[0] == told(read_log(given).seen)[0]

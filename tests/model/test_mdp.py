@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -225,3 +226,45 @@ def test_keeping_some_choices_keeps_everything_else():
 def test_every_complaint_is_a_waypost_error():
     assert issubclass(ModelError, WaypostError)
     assert issubclass(NameUnknownError, WaypostError)
+
+
+def by_pointer(pointer, successor, probability) -> MDP:
+    """Model of three states, each choice of its own, whose transitions come as a sparse matrix."""
+    return MDP.from_triplets(
+        None, np.array(successor), np.array(probability), first_choice=[0, 1, 2, 3], pointer=pointer,
+        states=["a", "b", "c"], actions=["go", "go", "go"], initial=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("together", [1, 2, 3, 1000])
+@pytest.mark.parametrize(
+    ("pointer", "successor", "probability", "message"),
+    [
+        ([0, 2, 3, 4], [0, 1, 2, 2], [0.5, 0.5, 1, 1], None),
+        ([0, 2, 3, 4], [1, 0, 2, 2], [0.5, 0.5, 1, 1], None),  # to be put in order
+        ([0, 1, 3, 4], [1, 2, 2, 2], [1, 0.25, 0.75, 1], None),  # to be added up
+        ([0, 1, 3, 4], [1, 1, 2, 2], [1, 0, 1, 1], None),  # one that cannot happen
+        ([0, 1, 2, 4], [1, 2, 1, 2], [1, 1, 0.5, 0.4], "'go' in state 'c' has probabilities summing to 0.9"),
+        ([0, 1, 2, 3], [1, 2, 3], [1, 1, 1], "'go' in state 'c' leads to state number 3"),
+        ([0, 1, 2, 3], [1, -1, 0], [1, 1, 1], "'go' in state 'b' leads to state number -1"),
+        ([0, 1, 2, 4], [1, 2, 1, 2], [1, 1, 1.5, -0.5], "'go' in state 'c' has probability 1.5"),
+        ([0, 1, 2, 3], [1, 2, 0], [1, np.nan, 1], "'go' in state 'b' has probability nan"),
+        ([0, 2, 2, 3], [0, 1, 0], [0.5, 0.5, 1], "'go' in state 'b' has probabilities summing to 0"),
+    ],
+)
+def test_transitions_are_checked_alike_however_many_choices_are_checked_together(
+    pointer, successor, probability, message, together, monkeypatch
+):
+    """What comes as a model keeps it is taken as it is, in pieces; everything else is put right, or refused by name."""
+    monkeypatch.setattr("waypost.model.checking.AT_ONCE", together)
+    if message is not None:
+        with pytest.raises(ModelError, match=re.escape(message)):
+            by_pointer(pointer, successor, probability)
+        return
+    choice = np.repeat(np.arange(3), np.diff(pointer))
+    slow = triplets(choice=choice, successor=successor, probability=probability, first_choice=[0, 1, 2, 3],
+                    states=["a", "b", "c"], actions=["go", "go", "go"])  # fmt: skip
+    made = by_pointer(pointer, successor, probability).transitions
+    assert made.has_canonical_format
+    for part in ("indptr", "indices", "data"):
+        assert getattr(made, part).tolist() == getattr(slow.transitions, part).tolist()

@@ -198,7 +198,7 @@ def test_whatever_dies_in_the_middle_the_answers_are_those_of_one_machine(cluste
 
 def test_a_cluster_that_is_not_there_is_told(monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("waypost.processes.places.PATIENCE", 1.0)
+    monkeypatch.setattr("waypost.processes.places.KNOCKS", 1)
     with working(cluster="tcp://127.0.0.1:9"), pytest.raises(PlaceError, match="no Dask scheduler answers at"):
         spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
 
@@ -207,3 +207,37 @@ def test_a_scheduler_takes_no_password_and_tells_none():
     with working(cluster="tcp://me:secret@127.0.0.1:9"), pytest.raises(PlaceError) as told:
         spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
     assert "secret" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["nonsense", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:8786", "tcp://a:b"]
+)
+def test_an_address_that_is_none_is_told_at_once(address):
+    pytest.importorskip("distributed")
+    with working(cluster=address), pytest.raises(PlaceError, match="the address of a scheduler is tcp://HOST:PORT"):
+        spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
+
+
+@pytest.mark.parametrize("content", [b"case,activity\n1,ask\n", b"\xff\xfe\x00", b'{"states": []}'])
+def test_a_file_that_holds_no_answers_is_left_as_it_is(tmp_path, content):
+    """Law: nothing is ever written into a file that is not ours to resume from."""
+    path = tmp_path / "log.csv"
+    path.write_bytes(content)
+    with working(workers=1, resume=path), pytest.raises(PlaceError, match="holds something else than answers"):
+        spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"", b'{"wo', b'{"work": "b6'])
+def test_a_file_torn_off_in_its_first_line_is_ours(tmp_path, content):
+    path = tmp_path / "kept"
+    path.write_bytes(content)
+    with working(workers=1, resume=path):
+        assert spread_out(HERE, "squares", {"add": 1, "slow": 0}, range(2)) == [1 / 3, 4 / 3]
+    assert [json.loads(line)["job"] for line in path.read_text().splitlines() if line.endswith("}")] == [0, 1]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere" / "kept"):
+        with working(workers=1, resume=path), pytest.raises(PlaceError, match=r"cannot (resume from|write)"):
+            spread_out(HERE, "squares", {"add": 0, "slow": 0}, range(2))

@@ -157,7 +157,9 @@ def distinct_codes(first: NDArray[np.int64], codes: NDArray[Any], words: Sequenc
     >>> tuple(found)
     ('0', '1', 'go', 'go (2)', '2')
     """
-    table, codes = list(dict.fromkeys(words)), np.asarray(codes, np.int64)
+    table, codes = list(dict.fromkeys(words)), np.asarray(codes)
+    if codes.dtype == np.uint32:
+        codes = codes.view(np.int32)  # they are places in a table: none is that large
     number = {word: k for k, word in enumerate(table)}
     if len(table) < len(words):  # a table may say a word twice
         codes = np.array([number[word] for word in words], np.int64)[codes]

@@ -26,6 +26,7 @@ from waypost.formats.tar import Laid, tar_members
 from waypost.formats.umb import Archive
 from waypost.graph.compiled import while_waiting
 from waypost.model import FINAL, MDP, Target
+from waypost.model.names import renamed
 from waypost.model.valuations import named_by
 from waypost.processes import Child, ChildError, spare_memory
 
@@ -145,13 +146,8 @@ def _with_final(mdp: MDP, target: Target | None, avoid: Target | None) -> MDP:
         if words is not None:
             with suppress(WaypostError):  # nothing of the kind was built
                 ends |= mdp.where(words)
-    loops = [c for c in mdp.first_choice[:-1][ends & mdp.is_final].tolist() if mdp.actions[c] != FINAL]
-    if not loops:
-        return mdp
-    actions = list(mdp.actions)
-    for c in loops:
-        actions[c] = FINAL
-    return replace(mdp, actions=tuple(actions))
+    loops = mdp.first_choice[:-1][ends & mdp.is_final]
+    return replace(mdp, actions=renamed(mdp.actions, loops, FINAL)) if len(loops) else mdp
 
 
 def with_fractions(mdp: MDP, exact: Sequence[Fraction], name: str) -> MDP:

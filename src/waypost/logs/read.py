@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -37,7 +37,7 @@ def read_log(
     time_format: str | None = None,
     encoding: str = "utf-8-sig",
 ) -> EventLog:
-    """Event log in memory, of an XES, XES.gz, CSV or Parquet file, a pandas DataFrame, or a table by its address.
+    """Event log in memory, of a file (XES, CSV, Parquet, packed or not), a pandas DataFrame, or a table by its address.
 
     The events of a case are ordered by time; ties, and cases in which a time is missing, keep the order of the source.
     Instants are kept in UTC, the zone each was written in beside them (column ``time:offset``).
@@ -87,12 +87,12 @@ def read_log(
     path = Path(source)
     if not exists(path):
         raise LogError(f"there is no file {str(path)!r}")
+    if files := parquet_files(path):
+        return _from_table(_parquet(files), mapping, path.name, start, time_format)
     if path.is_dir():
-        raise LogError(f"{str(path)!r} is not a file")
+        raise LogError(f"{str(path)!r} is a folder without Parquet files")
     if is_xes(path):
         return _from_xes(path, mapping)
-    if str(path).casefold().endswith(PARQUET):
-        return _from_table(_parquet(path), mapping, path.name, start, time_format)
     return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
 
 
@@ -118,7 +118,7 @@ def open_log(
     Parameters
     ----------
     source
-        What `read_log` takes; a Parquet file; a frame of polars or pyarrow; or the address of a table,
+        What `read_log` takes; a folder of Parquet files; a frame of polars or pyarrow; or the address of a table,
         ``duckdb:///events.db#applications``, ``postgres://user@host/db#events``, ``spark://host:7077#events``.
     engine
         "memory" reads a file or frame with pandas, "duckdb" with DuckDB; by default large CSV files go to DuckDB.
@@ -145,9 +145,9 @@ def open_log(
         _only(given, ROLE, "a table in a database")
         return stored_log(str(source), mapping)
     path = Path(source)
-    if str(path).casefold().endswith(PARQUET) and exists(path):
-        _only(given, ROLE, "a Parquet file")
-        return parquet_log(path, mapping)
+    if files := parquet_files(path):
+        _only(given, ROLE, "Parquet")
+        return parquet_log(files, mapping, path.name)
     wanted = engine == "duckdb" or (engine == "auto" and exists(path) and path.stat().st_size >= LARGE_FILE)
     simple = set(given) <= {*ROLE, "delimiter"} and str(path).casefold().endswith((".csv", ".tsv"))
     if wanted and simple and (delimiter := plain_csv(path, given.get("delimiter"), mapping)):
@@ -158,13 +158,26 @@ def open_log(
     return read_log(source, **given)
 
 
-def _parquet(path: Path) -> Any:
+def parquet_files(path: Path) -> list[Path]:
+    """Parquet files of a source: the one it is, or those in a folder, in the order of their names."""
+    if not exists(path):
+        return []
+    if not path.is_dir():
+        return [path] if str(path).casefold().endswith(PARQUET) else []
+    inside = (each for each in path.rglob("*") if each.suffix.casefold() in PARQUET and each.is_file())
+    return sorted(each for each in inside if not each.name.startswith(("_", ".")))  # which are no data, as in Spark
+
+
+def _parquet(files: Sequence[Path]) -> Any:
     pandas = require("pandas", "logs", "reading event logs")
     require("pyarrow", "table", "reading Parquet")
-    try:
-        return pandas.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise LogError(f"{path.name} is no Parquet that can be read: {str(error).splitlines()[0][:200]}") from None
+    frames = []
+    for path in files:
+        try:
+            frames.append(pandas.read_parquet(path, partitioning=None))
+        except (OSError, ValueError) as error:
+            raise LogError(f"{path.name} is no Parquet that can be read: {str(error).splitlines()[0][:200]}") from None
+    return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
 
 
 def _only(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
@@ -179,8 +192,10 @@ def is_xes(path: str | PathLike[str]) -> bool:
 
 
 def looks_like_log(path: str | PathLike[str]) -> bool:
-    """Whether a source is that of a log rather than of a model, by its name or address."""
-    return is_stored(str(path)) or str(path).casefold().endswith(LOG_SUFFIXES)
+    """Whether a source is that of a log rather than of a model, by its name or address, or what is in a folder."""
+    if is_stored(str(path)) or str(path).casefold().endswith(LOG_SUFFIXES):
+        return True
+    return exists(Path(path)) and Path(path).is_dir() and bool(parquet_files(Path(path)))
 
 
 def looks_like_traces(path: str | PathLike[str]) -> bool:

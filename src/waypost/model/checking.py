@@ -22,6 +22,7 @@ from waypost.model.valuations import StateNames, Variables
 
 FINAL = "(final)"  # the self-loop of a state that has no action of its own
 SUM_TOLERANCE = 1e-9  # a distribution further from 1 than this is rejected, others are normalised
+AT_ONCE = 1 << 15  # choices that are checked together: what is computed on the way stays near the processor
 ROUNDING = 2.0**-51  # per entry; nearer than this a sum is 1 but for rounding: building a model twice changes nothing
 
 
@@ -162,18 +163,32 @@ def as_given(
     >>> as_given(np.array([0, 1]), np.array([0, 1]), np.array([0]), np.array([1.0]), 1).toarray()
     array([[1.]])
     """
-    if not (len(first) == states + 1 and _rising(first) and _rising(pointer) and successor.dtype == np.int64):
+    if not (len(first) == states + 1 and _rising(first) and len(pointer) > 1 and successor.dtype == np.int64):
         return None
-    if not (pointer[0] == 0 and pointer[-1] == len(successor) == len(probability) and probability.min() > 0):
+    if not pointer[0] == 0 <= pointer[-1] == len(successor) == len(probability):
         return None
+    for low in range(0, len(pointer) - 1, AT_ONCE):
+        if not _as_kept(pointer[low : low + AT_ONCE + 1], successor, probability, states):
+            return None
     rows = csr_array((probability, successor, pointer), shape=(len(pointer) - 1, states))
-    # in rows that rise, the first successor is the least, and the last one the greatest
-    if not (
-        rows.has_canonical_format and successor[pointer[:-1]].min() >= 0 and successor[pointer[1:] - 1].max() < states
-    ):
-        return None
-    sums = rows @ np.ones(states)
-    return rows if bool((np.abs(sums - 1) <= ROUNDING * np.diff(pointer)).all()) else None
+    rows.has_canonical_format = True
+    return rows
+
+
+def _as_kept(
+    pointer: NDArray[np.int64], successor: NDArray[np.int64], probability: NDArray[np.float64], states: int
+) -> bool:
+    """Whether some choices are as a model keeps them."""
+    length = np.diff(pointer)
+    low, high = pointer[0], pointer[-1]
+    if not (length.min() > 0 and low >= 0 and high <= len(successor)):
+        return False
+    to, p, begin = successor[low:high], probability[low:high], pointer[:-1] - low
+    rising = to[1:] > to[:-1]
+    rising[begin[1:] - 1] = True  # where a choice begins
+    if not (rising.all() and to.min() >= 0 and to.max() < states and p.min() > 0):
+        return False
+    return bool((np.abs(np.add.reduceat(p, begin) - 1) <= ROUNDING * length).all())
 
 
 def _rising(numbers: NDArray[np.int64]) -> bool:

@@ -130,8 +130,9 @@ class MDP:
         array([False,  True])
         """
         first, matrix = self.first_choice[:-1], self.transitions
-        alone = (np.diff(self.first_choice) == 1) & (np.diff(matrix.indptr)[first] == 1)
-        return frozen(alone & (matrix.indices[matrix.indptr[first]] == np.arange(self.n_states)))
+        entry = matrix.indptr[first]
+        alone = (np.diff(self.first_choice) == 1) & (matrix.indptr[first + 1] == entry + 1)
+        return frozen(alone & (matrix.indices[entry] == np.arange(self.n_states)))
 
     def choices(self, state: int) -> range:
         """Positions of the choices of a state, which is given by its own position."""

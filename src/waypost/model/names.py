@@ -26,6 +26,8 @@ _MASKS = np.array([2 ** (8 * k) - 1 for k in range(_WORD + 1)], np.uint64)  # th
 class LazyNames(Sequence[str]):
     """Names that are made when somebody reads them; to everyone who does, the tuple of them."""
 
+    ITEMS = str  # so that `waypost.arguments` makes none of them to see what they are
+
     @abstractmethod
     def made(self, places: NDArray[np.int64] | slice) -> list[str]:
         """Write out the names in some places."""
@@ -200,7 +202,9 @@ class CodedActions(LazyNames):
     ('stay', ('stay', 'go', 'stay'), 1)
     """
 
-    def __init__(self, codes: NDArray[np.int64], words: Sequence[str], *, told_apart: bool = False) -> None:
+    def __init__(
+        self, codes: NDArray[np.int64] | NDArray[np.int32], words: Sequence[str], *, told_apart: bool = False
+    ) -> None:
         self.codes = codes  # (C,)
         self.words = words  # distinct
         self.told_apart = told_apart  # whether it is known that no state has two choices of one name
@@ -253,6 +257,25 @@ def some_of(names: Names, places: NDArray[np.int64]) -> Names:
     if isinstance(names, CodedActions):
         return CodedActions(names.codes[places], names.words)
     return tuple(names.made(places) if isinstance(names, LazyNames) else [names[k] for k in places.tolist()])
+
+
+def renamed(names: Names, places: NDArray[np.int64], name: str) -> Names:
+    """Names, with one `name` in some places.
+
+    >>> renamed(("a", "b", "c"), np.array([2, 0]), "end")
+    ('end', 'b', 'end')
+    >>> tuple(renamed(CodedActions(np.array([1, 0, 1]), ("go", "stay")), np.array([0]), "end"))
+    ('end', 'go', 'stay')
+    """
+    if isinstance(names, CodedActions):
+        words = names.words if name in names.words else (*names.words, name)
+        codes = names.codes.copy()
+        codes[places] = words.index(name)
+        return CodedActions(codes, words, told_apart=names.told_apart)
+    listed = list(names)
+    for place in places.tolist():
+        listed[place] = name
+    return tuple(listed)
 
 
 def windows(content: bytes | NDArray[np.uint8]) -> NDArray[np.uint64]:

@@ -12,6 +12,8 @@ import importlib
 import json
 import os
 import pickle
+import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -27,6 +29,8 @@ from waypost.processes import spread
 
 TRIES = 10  # workers that may die over the same jobs before the cluster is given up
 PATIENCE = 15.0  # seconds to wait for a scheduler
+KNOCKS = 3  # seconds to knock at the door of one that refuses
+BEGIN = b'{"work": '  # of every line of a file to resume from
 Told = Callable[[int], None]  # told how many jobs are done
 
 
@@ -121,9 +125,8 @@ def _on_cluster(
     address: str, module: str, function: str, given: Any, jobs: Mapping[int, Any], kept: _Kept
 ) -> Iterator[tuple[int, Any]]:
     """Answers as they come, by the number of their job; a worker that dies costs what it was doing."""
-    if "@" in address:
-        raise PlaceError("the address of a scheduler is tcp://HOST:PORT or tls://HOST:PORT, without user or password")
     distributed = require("distributed", "cluster", "computing on a cluster")
+    _knock(address)
     try:
         client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -155,6 +158,24 @@ def _on_cluster(
         client.close(timeout=2)
 
 
+def _knock(address: str) -> None:
+    """Refuse an address at which nobody listens; Dask would go on trying."""
+    scheme, _, rest = address.partition("://")
+    host, _, port = rest.rpartition(":")
+    if "@" in address or scheme not in ("tcp", "tls") or not host or not port.isdecimal():
+        raise PlaceError("the address of a scheduler is tcp://HOST:PORT or tls://HOST:PORT, without user or password")
+    for left in range(KNOCKS, -1, -1):
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=PATIENCE).close()
+        except (OSError, OverflowError) as error:
+            if not left or not isinstance(error, ConnectionRefusedError):
+                why = getattr(error, "strerror", None) or error
+                raise PlaceError(f"no Dask scheduler answers at {address} ({why})") from None
+            time.sleep(1)  # it may be about to start
+        else:
+            return
+
+
 def _gone(address: str, left: int, kept: _Kept) -> str:
     known = f"; {len(kept.answers):,} answers are in {kept.path}, go on with --resume {kept.path}" if kept.path else ""
     return f"the cluster at {address} is gone with {left:,} jobs to do{known}"
@@ -179,7 +200,7 @@ class _Kept:
         self._stream: IO[str] | None = None
         self.answers: dict[int, Any] = {}
         if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            for line in self._read(path).splitlines():
                 try:
                     entry = json.loads(line)
                     if entry["work"] == name:
@@ -187,12 +208,27 @@ class _Kept:
                 except (ValueError, KeyError, TypeError):
                     continue  # the line at which somebody pulled the plug
 
+    @staticmethod
+    def _read(path: Path) -> bytes:
+        """Content of a file of answers; one that is anything else is not written into."""
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise PlaceError(f"cannot resume from {str(path)!r}: {error.strerror}") from None
+        if not (content.startswith(BEGIN) or BEGIN.startswith(content)):
+            raise PlaceError(f"{str(path)!r} holds something else than answers; give --resume (resume=) another file")
+        return content
+
     def __enter__(self) -> None:
-        if self.path is not None:
-            new = not self.path.exists() or not self.path.read_bytes().endswith(b"\n")
+        if self.path is None:
+            return
+        try:
+            torn = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
             self._stream = self.path.open("a", encoding="utf-8")
-            if new and self.path.stat().st_size:
-                self._stream.write("\n")
+        except OSError as error:
+            raise PlaceError(f"cannot write answers into {str(self.path)!r}: {error.strerror}") from None
+        if torn and self.path.stat().st_size:
+            self._stream.write("\n")
 
     def __exit__(self, *_: object) -> None:
         if self._stream is not None:

@@ -6,6 +6,7 @@ are the order in which a table's rows lie, instants as whole numbers, and how a 
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import uuid
@@ -13,6 +14,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -24,9 +26,12 @@ SCHEMES = ("duckdb", "postgres", "postgresql", "spark")
 MEMORY = "WAYPOST_MEMORY"  # what DuckDB may use before it goes to the disk, as in 2GB
 USUAL_MEMORY = "2GB"
 BYTES = 150  # of memory that an event takes while the events of its case are put together
+VALUE = 24  # bytes that a number takes while quantiles are computed
+SHARE = 4  # lists and quantiles come on top of what DuckDB may use: where it is short, they take a fourth of that
 
 Table = Any  # an Ibis table expression
 Column = Any  # an Ibis column expression
+Quantiles = dict[tuple[Any, ...], tuple[float, ...]]  # by group
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +84,9 @@ class Engine:
         DuckDB goes to the disk for much, but not for lists that it is about to put together; so where these would not
         fit into its memory, it sorts the table, which does, and makes them of one part after another.
         """
-        parts = -(-rows * BYTES // memory_limit()) if self.name == "duckdb" else 1
-        if parts < 2:
+        if self.name != "duckdb" or rows * BYTES <= memory_limit():
             return self.keep(made(table))
+        parts = -(-SHARE * rows * BYTES // memory_limit())
         sorted_name = f"waypost_{uuid.uuid4().hex[:12]}"
         columns = f"*, hash({self.quoted(by)}) % {parts} AS wp_part"
         query = f"SELECT {columns} FROM ({self.con.compile(table)}) ORDER BY wp_part"
@@ -93,6 +98,49 @@ class Engine:
             self.raw(f"INSERT INTO {kept.get_name()} {self.con.compile(piece)}")
         self.raw(f"DROP TABLE {sorted_name}")
         return kept
+
+    def quantiles(self, table: Table, by: Sequence[str], column: str, points: Sequence[float]) -> Quantiles:
+        """Quantiles of the numbers in a column, for each group in which there are any; between two, on a line.
+
+        DuckDB would collect them in memory, on top of what it may use; so where they are many, it sorts them, which
+        it does on the disk, and looks up those in the right places.
+        """
+        known = table.filter(table[column].notnull())
+        if self.name == "duckdb":
+            sizes = self._rows(known.group_by(*by).agg(n=known.count()).order_by(*by))
+            if sum(n for *_, n in sizes) * VALUE * SHARE > memory_limit():
+                return self._looked_up(known.order_by(*by, column).select(column), sizes, points)
+        found = {f"q{k}": known[column].quantile(point) for k, point in enumerate(points)}
+        rows = self._rows(known.group_by(*by).agg(**found))
+        return {row[: len(by)]: row[len(by) :] for row in rows}
+
+    def _looked_up(self, ordered: Table, sizes: Sequence[tuple[Any, ...]], points: Sequence[float]) -> Quantiles:
+        """Quantiles of numbers that come in order, group by group, so many in each."""
+        import ibis
+
+        kept = self.keep(ordered)
+        begin = list(accumulate((n for *_, n in sizes), initial=0))
+        places = [[(n - 1) * point for point in points] for *_, n in sizes]
+        around = [
+            {at + whole for x in each for whole in (math.floor(x), math.ceil(x))}
+            for at, each in zip(begin, places, strict=False)
+        ]
+        numbered = self.view(f"SELECT rowid AS r, * FROM {kept.get_name()}")
+        value = dict(self._rows(numbered.filter(ibis._.r.isin(sorted(set().union(*around))))))
+        self.raw(f"DROP TABLE {kept.get_name()}")
+
+        def between(at: int, x: float) -> float:
+            part = x - math.floor(x)
+            return float(value[at + math.floor(x)] * (1 - part) + value[at + math.ceil(x)] * part)  # as DuckDB does
+
+        return {
+            tuple(group): tuple(between(at, x) for x in each)
+            for at, (*group, _), each in zip(begin, sizes, places, strict=False)
+        }
+
+    def _rows(self, table: Table) -> list[tuple[Any, ...]]:
+        fetched = self.fetch(table)
+        return list(zip(*(column.to_pylist() for column in fetched.columns), strict=True))
 
     def put(self, columns: Any) -> Table:
         """Give the engine a table of pyarrow, or a frame that speaks Arrow."""
@@ -176,7 +224,7 @@ def table_of(source: str) -> tuple[Engine, str]:
         ) from None
     if not parts.fragment:
         raise LogError(f"say which table: {shown(source)}#TABLE")
-    names = unquote(parts.fragment).split(".")
+    names = [unquote(name) for name in parts.fragment.split(".")]  # a dot in a name is written %2E
     if parts.scheme == "duckdb":
         path = unquote(parts.netloc + parts.path)
         path = path[1:] if not Path(path).exists() and Path(path[1:]).exists() else path

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,18 @@ def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
     return load(engine, table, mapping, shown(source))
 
 
-def parquet_log(path: Path, mapping: Mapping[str, str | None]) -> StoredLog:
-    """Log of a Parquet file, read in place by DuckDB."""
+def parquet_log(files: Sequence[Path], mapping: Mapping[str, str | None], where: str) -> StoredLog:
+    """Log of a Parquet file, or of several, one after another, read in place by DuckDB."""
     engine = duckdb()
-    file = f"read_parquet({literal(str(path))}, file_row_number=true)"
-    table = f"(SELECT * EXCLUDE file_row_number, file_row_number AS rowid FROM {file})"
-    return load(engine, table, mapping, path.name)
+    listed = f"[{', '.join(literal(str(path)) for path in files)}]"
+    row = "file_row_number"
+    if len(files) > 1:
+        found = engine.fetch(engine.view(f"SELECT file_name, num_rows FROM parquet_file_metadata({listed})"))
+        rows = dict(zip(found["file_name"].to_pylist(), found["num_rows"].to_pylist(), strict=True))
+        begin = list(accumulate((rows[str(path)] for path in files[:-1]), initial=0))
+        row = f"CAST({begin} AS BIGINT[])[CAST(file_index AS BIGINT) + 1] + file_row_number"
+    file = f"read_parquet({listed}, file_row_number=true, hive_partitioning=false)"
+    return load(engine, f"(SELECT * EXCLUDE file_row_number, {row} AS rowid FROM {file})", mapping, where)
 
 
 def csv_log(path: Path, delimiter: str, mapping: Mapping[str, str | None]) -> StoredLog:
@@ -71,7 +78,7 @@ def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: s
     disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
     if disordered:
         notes = (*notes, f"{disordered} cases were put in order of time")
-    cases, groups, rows = _grouped(engine, kinds, lists)
+    cases, groups, rows = _grouped(engine, kinds, lists, lifecycle=LIFECYCLE in chosen)
     known = {column: column for column in columns} | chosen
     return StoredLog(engine, source, cases, groups, rows, known, TIME in chosen and not gaps, notes)
 
@@ -133,7 +140,9 @@ def _cases(engine: Engine, source: Table) -> tuple[list[tuple[str, str]], Table]
     return kinds, lists
 
 
-def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tuple[Table, Table, Table]:
+def _grouped(
+    engine: Engine, kinds: list[tuple[str, str]], lists: Table, *, lifecycle: bool
+) -> tuple[Table, Table, Table]:
     """Cases with their groups, groups, and the events of the groups."""
     import ibis
     import pyarrow as pa
@@ -153,7 +162,7 @@ def _grouped(engine: Engine, kinds: list[tuple[str, str]], lists: Table) -> tupl
     place = np.arange(len(flat)) - np.repeat(np.cumsum(length) - length, length)
     names, transitions = (np.array(part, object) for part in zip(*kinds, strict=True))
     columns = {"g": np.repeat(group, length), "pos": place, "at": place.astype(np.int32), "activity": names[flat]}
-    if any(transitions):
+    if lifecycle:
         columns["lifecycle"] = transitions[flat]
     rows = engine.put(pa.table({name: pa.array(values) for name, values in columns.items()}))
     cases = engine.keep(numbered.join(groups, "word").select("k", "name", "g", "us"))

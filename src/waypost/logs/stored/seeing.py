@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from waypost.logs.stored.engines import Column, Table
@@ -12,6 +10,7 @@ from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants,
 from waypost.model.traces import POSITIVE
 
 SECOND = 1_000_000
+UNKNOWN = (None, None)  # two quantiles of nothing
 
 
 def see(log: StoredLog) -> Variants:
@@ -107,26 +106,20 @@ def _clock(log: StoredLog, rows: Table) -> Clock:
         waits=_seconds(gaps.us[gaps.after] - gaps.us[gaps["at"]]),
     )
     gaps = log.engine.keep(gaps)
-    spread = gaps.group_by("activity", "good").agg(
-        before=gaps.waited.quantile(0.5),
-        before_90=gaps.waited.quantile(0.9),
-        after=gaps.waits.quantile(0.5),
-        after_90=gaps.waits.quantile(0.9),
-    )
-    waiting = {(name, good): Waiting(*map(_known, each)) for name, good, *each in log.values(spread)}
-    nothing = Waiting(None, None, None, None)
-    waiting |= {(name, good): nothing for name in log.activities() for good in (True, False)} | waiting
+    kinds = ("activity", "good")
+    before, after = (log.engine.quantiles(gaps, kinds, column, (0.5, 0.9)) for column in ("waited", "waits"))
+    waiting = {
+        (name, good): Waiting(*before.get((name, good), UNKNOWN), *after.get((name, good), UNKNOWN))
+        for name in log.activities()
+        for good in (True, False)
+    }
     later = gaps.filter(gaps.previous.notnull())
-    medians = later.group_by("previous", "activity").agg(gap=later.waited.quantile(0.5))
-    return Clock(waiting, {(a, b): gap for a, b, gap in log.values(medians)})
+    medians = log.engine.quantiles(later, ("previous", "activity"), "waited", (0.5,))
+    return Clock(waiting, {(a, b): gap for (a, b), (gap,) in medians.items()})
 
 
 def _seconds(micros: Column) -> Column:
     return micros.cast("float64") / SECOND
-
-
-def _known(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:

@@ -93,10 +93,6 @@ def keep_lifecycle(log: StoredLog, *, transitions: Patterns) -> StoredLog:
 def _transition(log: StoredLog, wanted: Patterns, purpose: str) -> Column:
     """Whether each row's transition is one of those wanted, upper and lower case alike."""
     if "lifecycle" not in log.rows.columns:
-        if log.has(LIFECYCLE):  # it is there, and always empty
-            import ibis
-
-            return ibis.literal(bool(fitting([""], lowered(wanted))))
         raise LogError(f"{purpose} needs the column {LIFECYCLE!r}, which this log has not ({listing(log.columns)})")
     known = [kind for (kind,) in log.values(log.rows.select("lifecycle").distinct())]
     fits = [kind for kind in known if fitting([kind.casefold()], lowered(wanted))]

@@ -211,4 +211,8 @@ STATES: Ways = {"few choices": top_of_few, "many choices": top_of_many}
 READING: Ways = {"waypost": read_by_waypost, "Storm": read_by_storm, "Storm, with names": build_by_storm}
 LEARNING: Ways = {"learning": learned}
 WAYS = {"events": EVENTS, "states": STATES, "reading": READING, "learning": LEARNING}
-NEEDED = {"waypost": "waypost.formats", "Storm": "stormpy", "Storm, with names": "stormpy"}  # imported before reading
+NEEDED = {  # imported before reading
+    "waypost": ("waypost.formats", "numba"),  # the compiler, which is fetched while Storm builds
+    "Storm": ("stormpy",),
+    "Storm, with names": ("stormpy",),
+}
