@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from waypost.cli import terminal
 
@@ -40,24 +40,40 @@ def interruptible(told: Callable[[], str]) -> Iterator[None]:
 @contextmanager
 def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Give a callback that counts settled bounds; show them on standard error; say how far it got when interrupted."""
+    done = 0
+
+    def settled(number: int) -> None:
+        nonlocal done
+        done += number
+        show(done)
+
+    watched = not quiet and sys.stderr.isatty()
+    with (
+        _bar(total) if watched else nullcontext(lambda _done: None) as show,
+        interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"),
+    ):
+        yield settled
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int], None]]:
+    """Give a callback that shows how much of the work is done, from the time that somebody might wonder."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from waypost.graph.compiled import watching
 
     console = terminal.console(stderr=True)
-    shown = not quiet and sys.stderr.isatty()
     bar = Progress(
         TextColumn("settling bounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console,
-        transient=True, disable=not shown, auto_refresh=False,
+        transient=True, auto_refresh=False,
     )  # fmt: skip
     task = bar.add_task("bounds", total=total)
-    done, began, running, warned = 0, time.monotonic(), False, False
+    began, running, warned = time.monotonic(), False, False
 
-    def settled(number: int) -> None:
-        nonlocal done, running
-        done += number
+    def show(done: int) -> None:
+        nonlocal running
         bar.update(task, completed=done)
-        if shown and not running and time.monotonic() - began > PATIENCE:
+        if not running and time.monotonic() - began > PATIENCE:
             running = True
             bar.start()
         if running:
@@ -65,16 +81,13 @@ def bounds_progress(total: int, *, quiet: bool) -> Iterator[Callable[[int], None
 
     def compiling() -> None:
         nonlocal warned
-        if shown and not warned:
+        if not warned:
             warned = True
             console.print("making machine code for this computer, once; it takes up to half a minute", style="dim")
 
     try:
-        with (
-            watching(compiling),
-            interruptible(lambda: f"{done:,} of {total:,} bounds were settled; nothing was written"),
-        ):
-            yield settled
+        with watching(compiling):
+            yield show
     finally:
         if running:
             bar.stop()

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from waypost.graph.arrows import Graph
 from waypost.graph.compiled import kernel, leaf
@@ -108,6 +107,8 @@ def _renaming(model: Coloured, colours: Colours, one: int, other: int) -> Ints |
 
 def _joined(first: Ints, renaming: Ints) -> Ints:
     """Orbits, joined where a renaming leads from one to the other."""
+    from scipy.sparse.csgraph import connected_components  # scipy's solvers come with it: not for a single question
+
     n = len(first)
     ties = csr_array((np.ones(2 * n, bool), (np.tile(np.arange(n), 2), np.concatenate([first, renaming]))), (n, n))
     _, orbit = connected_components(ties, directed=False)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from waypost.arguments import checked
 from waypost.errors import NameUnknownError, UndefinedImportanceError, require
@@ -257,6 +256,8 @@ def expected_visits(chain: csr_array, start: Floats, target: Mask) -> Floats:
     >>> expected_visits(chain, np.array([1.0, 0.0, 0.0]), np.array([False, False, True]))
     array([2. , inf, 0.5])
     """
+    from scipy.sparse.csgraph import connected_components  # scipy's solvers come with it: only where visits are counted
+
     n = chain.shape[0]
     leaving = stopped_chain(chain, target)
     seen = _reached_states(leaving, start)
@@ -301,6 +302,8 @@ def _without_loops(chain: csr_array) -> csr_array:
 
 
 def _reached_states(chain: csr_array, start: Floats) -> Mask:
+    from scipy.sparse.csgraph import breadth_first_order
+
     seen = np.zeros(chain.shape[0], bool)
     for first in np.flatnonzero(start):
         seen[breadth_first_order(chain, first, return_predecessors=False)] = True
@@ -314,6 +317,8 @@ def _met(chain: csr_array, start: Floats, target: Mask, visits: Floats, asked: I
     ``1 / N_ss`` is the probability of the ways out where no run comes back from elsewhere. Where a state may be met in
     several modes, or for ever, the chain is stopped there.
     """
+    from scipy.sparse.csgraph import connected_components
+
     _, part = connected_components(chain, directed=True, connection="strong")
     alone_in_part = np.bincount(part)[part] == 1
     ways_out = _without_loops(chain).sum(axis=1)

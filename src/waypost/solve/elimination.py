@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
 from waypost.graph import Graph, Ints, Mask
 from waypost.graph.compiled import kernel
@@ -225,6 +224,8 @@ def _one_minus(steps) -> Sparse:  # type: ignore[no-untyped-def]
 
 def _factorised(steps: Sparse, exits: Floats) -> tuple[LU, Floats, float] | None:
     """Factors of ``I - Q``, ``N`` applied to the columns `exits`, and its error; None where that is too large."""
+    from scipy.sparse.linalg import splu  # takes a while to import: not for a single question
+
     m = len(steps.pointer) - 1
     if m == 0:
         nothing = np.empty(0, np.int64)

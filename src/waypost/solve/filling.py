@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
 from waypost.graph import Components, Graph, Ints, Mask, strong_components
 from waypost.graph.compiled import kernel
@@ -84,6 +83,8 @@ def filled_in(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple
 
 def _order(sources: Ints, ends: Ints, component: Ints, inside: Mask) -> tuple[Ints, Ints]:
     """(S,) place of each state, and (m,) states by place: components in turn, within one by minimum degree."""
+    from scipy.sparse.linalg import splu  # takes a while to import: not for a single question
+
     states = np.flatnonzero(inside)
     local = np.cumsum(inside) - 1
     n = len(states)
