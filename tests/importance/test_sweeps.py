@@ -11,7 +11,7 @@ import waypost
 from strategies import mdps, question
 from waypost.cases import loan
 from waypost.graph import compiled
-from waypost.importance import Question, facts
+from waypost.importance import Question, facts, sweeps
 from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import Strategy
@@ -45,6 +45,16 @@ def test_a_sweep_equals_one_state_at_a_time(scope, mdp):
     same(bounds_of_states(asked, states, workers=1), slowly(asked))
     if scope == "all":
         same(bounds_of_states(asked, states, absolute=True, workers=1), slowly(asked, absolute=True))
+
+
+@settings(max_examples=200)
+@given(mdps(max_states=9, max_strategies=10**6))
+def test_what_flows_through_a_large_chain_is_the_importance_of_each_state(mdp):
+    """One pass for all states, as in a chain of millions of them, equals one state at a time."""
+    asked, states = question(mdp, Strategy.uniform(mdp)), np.arange(mdp.n_states)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweeps, "APART", -1)
+        same(bounds_of_states(asked, states, workers=1), slowly(asked))
 
 
 @pytest.fixture

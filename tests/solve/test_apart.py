@@ -38,7 +38,7 @@ def test_a_protocol_is_settled_strategy_by_strategy(protocol):
 @pytest.mark.parametrize("target", ["heads", ["heads", "tails"]], ids=["heads", "any end"])
 def test_bounds_of_a_protocol_are_those_of_fractions(protocol, target, monkeypatch):
     """Both bounds, in both scopes, of states everywhere, each by itself."""
-    monkeypatch.setattr(question, "lay_out", lambda *_given, **_more: None)
+    monkeypatch.setattr(question, "track_of", lambda *_given, **_more: None)
     monkeypatch.setattr("waypost.solve.elimination.MOST_KEPT", -1)
     asked = ["4uuu", "-4ttd", "0tud", "2dtt", "-1uuu"]
     with eagerly():

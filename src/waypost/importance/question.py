@@ -19,7 +19,7 @@ from waypost.model.checking import names_of
 from waypost.model.once import once
 from waypost.solve.elimination import Elimination, eliminate
 from waypost.solve.flow import Flow, most_passed
-from waypost.solve.lanes import Layout, lay_out
+from waypost.solve.lanes import Track, track_of
 from waypost.solve.rational import to_fraction
 from waypost.solve.reachability import Reach
 from waypost.solve.rewards import STOP
@@ -302,10 +302,10 @@ class Question:
         return eliminate(self.reach, self.start, enabled=self.enabled, visited=self.visited)
 
     @once
-    def layout(self) -> Layout | None:
+    def track(self) -> Track | None:
         """The model laid out for many states side by side: what a sweep starts from where many have a choice."""
         reach, enabled = self.reach, self.enabled
-        return lay_out(reach, self.start, enabled=enabled, visited=self.visited, best=self.optimal)
+        return track_of(reach, self.start, enabled=enabled, visited=self.visited, best=self.optimal)
 
     def _from_start(self, enabled: Mask) -> Mask:
         return reachable(self.graph, np.arange(self.graph.n_states) == self.start, enabled=enabled)

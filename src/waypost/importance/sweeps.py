@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,8 +36,8 @@ Floats = NDArray[np.float64]
 T = TypeVar("T")
 CHUNKS = 64  # that a sweep is shared out in
 TOGETHER = 6  # states of a chunk, at least
-APART = 50_000  # steps of a pass over the graph: then single states are worth a thread each
-LARGE = 1_000_000  # and then one pass for all
+APART = 50_000  # steps of a pass over the graph: then single states are worth a thread each, and chains one for all
+LARGE = 1_000_000  # and then one pass for all of the best strategies
 NOTHING = 1e-9  # the share of the best that rounding may hide
 MOST = 8  # one in so many states is asked about, at least: then symmetries are looked for
 RENAMING = 200_000  # steps of a pass over the graph for every state of it: then they are worth looking for
@@ -217,7 +218,7 @@ class _Sweep:
         """The bound of each state, which is neither 0 nor 1: together where that is certain, one by one elsewhere."""
         if not len(states):
             return np.empty(0)
-        if self.question.reduced is not None:
+        if self.question.chain is not None or self.question.reduced is not None:
             return self._settled(states, kind, side, absolute=absolute)
         question, place = _places(self.question, most=self.most)
         places, again = np.unique(place[states], return_inverse=True)
@@ -241,30 +242,37 @@ class _Sweep:
 
     def _together(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The bound of each state, all from what they share; NaN where that does not do."""
-        question, reduced = self.question, self.question.reduced
-        if reduced is not None:
-            return self._swept(reduced, states, kind, absolute=absolute)
+        question = self.question
         value = np.full(len(states), np.nan)
-        if question.optimal and question.graph.size > LARGE:
+        if question.graph.size > self._enough_for_flow:
             value = self._by_flow(states, kind)
         rest = np.isnan(value)
-        if rest.any():
+        if rest.any() and question.reduced is not None:
+            value[rest] = self._swept(question.reduced, states[rest], kind, absolute=absolute)
+        elif rest.any():
             value[rest] = self._side_by_side(states[rest], kind, absolute=absolute)
         return value
 
+    @property
+    def _enough_for_flow(self) -> float:
+        """Size of a graph above which one pass for all states comes first."""
+        if self.question.chain is not None:
+            return APART
+        return LARGE if self.question.optimal and self.question.reduced is None else inf
+
     def _by_flow(self, states: Ints, kind: int) -> Floats:
-        """The same of best strategies where no choice lies before the state, or before its end component."""
+        """The same of one strategy, or of the best ones where no choice lies before a state, or its end component."""
         question, flow = self.question, self.question.flow
-        if kind == MOST_VIA:
+        if kind == MOST_VIA or question.chain is not None:
             return np.where(flow.attained[states], flow.most[states], np.nan)
         return least_met(question.reach, question.start, flow, states, enabled=question.enabled)
 
     def _side_by_side(self, states: Ints, kind: int, *, absolute: bool) -> Floats:
         """The same where many states have a choice."""
         question = self.question
-        if question.layout is None:
+        if question.track is None:
             return np.full(len(states), np.nan)
-        found, certain = side_by_side(question.layout, states, kind)
+        found, certain = side_by_side(question.track, states, kind)
         gain, loss = found.T
         gain = np.where(certain, gain, np.nan)
         if absolute:

@@ -69,7 +69,7 @@ class Idling(NamedTuple):
     trail: Ints  # (S,) room
 
 
-class Layout(NamedTuple):
+class Track(NamedTuple):
     """All that states asked about share: a model, the fill of its chains, and what is known of its runs."""
 
     course: Course
@@ -78,7 +78,7 @@ class Layout(NamedTuple):
     rank: Ints  # (S,) states in an order in which each is near the one before
 
 
-def lay_out(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: bool) -> Layout | None:
+def track_of(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: bool) -> Track | None:
     """Lay a model out for lanes; None where its chains would fill in too much.
 
     Of the `best` strategies a state is worth vmax whatever they do, and they never idle: then vmin is vmax, and nobody
@@ -98,10 +98,10 @@ def lay_out(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: boo
     )  # fmt: skip
     steps = most_steps.sized(10.0 * _once_through(course, pattern))(course, pattern)
     rank = _explored.sized(graph.size)(start, graph.first_choice, graph.indptr, graph.indices, enabled)
-    return Layout(course, pattern, steps, rank)
+    return Track(course, pattern, steps, rank)
 
 
-def side_by_side(layout: Layout, states: Ints, kind: int) -> tuple[Floats, Mask]:
+def side_by_side(track: Track, states: Ints, kind: int) -> tuple[Floats, Mask]:
     """(n, 2) gain and loss from the start under the strategy optimal for each state, and (n,) whether that is certain.
 
     With ``vmax`` and ``vmin`` of the target, and `x` where the state `s` cannot be met any more::
@@ -113,7 +113,7 @@ def side_by_side(layout: Layout, states: Ints, kind: int) -> tuple[Floats, Mask]
 
     No state is the start. What is not certain may not be used.
     """
-    course, pattern, steps, rank = layout
+    course, pattern, steps, rank = track
     again = np.arange(len(states))
     if kind in (HIGHEST, MOST_VIA):  # whoever meets a state of an end component gets to any other
         states, again = np.unique(course.leader[states], return_inverse=True)
