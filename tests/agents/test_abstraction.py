@@ -331,16 +331,8 @@ def test_who_falls_at_the_very_limit_has_fallen():
     assert {(one.episode.terminated, one.episode.truncated) for one in episodes} == {(True, False), (False, True)}
 
 
-class Aside(gymnasium.Env):
+class Aside(Corridor):
     """A coin sends the agent left or right at once, everybody meets in the middle, and the coin decides in the end."""
-
-    action_space = gymnasium.spaces.Discrete(2)
-    observation_space = gymnasium.spaces.Box(-10, 10, (2,))
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed, options=options)
-        self.at, self.coin = 0, int(self.np_random.random() < 0.5)
-        return self._seen(), {}
 
     def _seen(self):
         return np.array([float(self.at), (2.0 * self.coin - 1) * (self.at == 1)])
