@@ -11,10 +11,12 @@ import waypost
 from strategies import mdps, question
 from waypost.cases import loan
 from waypost.graph import compiled
+from waypost.graph.compiled import eagerly
 from waypost.importance import Question, facts, sweeps
 from waypost.importance.passing import SIDES, bound
 from waypost.importance.sweeps import bounds_of_states
 from waypost.model import Strategy
+from waypost.paper.bench.lakes import lake
 from waypost.solve import elimination, filling, lanes
 
 
@@ -148,3 +150,19 @@ def test_spotify_states_equal_one_state_at_a_time(shared_data, name):
             alone = waypost.state_importance(mdp, target="positive", scope=scope, states=state)
             assert together[state].lower == pytest.approx(alone[state].lower, abs=1e-10)
             assert together[state].upper == pytest.approx(alone[state].upper, abs=1e-10)
+
+
+def test_no_state_of_a_slippery_lake_goes_by_itself(monkeypatch):
+    """Runs are long there and many choices nearly the best: lanes switch by more digits, and are vouched for."""
+
+    def alone(_sweep, states, _side, **_):
+        assert not len(states)
+        return np.empty(0)
+
+    monkeypatch.setattr(sweeps._Sweep, "_one_by_one", alone)
+    mdp = lake(30, slippery=True)
+    asked = Question.of(mdp, target="goal", scope="all")
+    with eagerly():
+        least, greatest = bounds_of_states(asked, np.arange(mdp.n_states), absolute=True)
+    assert ((greatest > 0) & (greatest < 1)).sum() > 500
+    assert (least <= greatest).all()
