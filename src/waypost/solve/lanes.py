@@ -3,8 +3,9 @@
 Every state asked about has a problem of its own: where a run is decided, what it then gains and loses (see
 `waypost.importance.passing`), and a strategy. Their chains have one fill in common (`filling`), so a *lane* per
 state goes through one compiled loop with the others: evaluate by cutting out states, adding only, then switch where
-that strictly helps. When half of them have come to their ends, what these found is vouched for (`vouching`) and
-recorded, and each takes up its next state, beginning with the strategy it has: neighbours have nearly the same.
+that strictly helps. Who has come to an end takes up the next state, beginning with the strategy it has: neighbours have
+nearly the same. What was found is vouched for (`vouching`) and recorded at once where half of the lanes have ended, or
+put aside until there is enough for lanes of its own.
 
 Ratios (``gain / (gain + loss)``) are optimised as in `conditional`, but a lane takes the ratio of its strategy for the
 next guess after every round; guesses rise with every switch.
@@ -23,8 +24,9 @@ from waypost.graph.compiled import in_parts, kernel
 from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
 from waypost.solve.filling import SharedFill, shared_fill
+from waypost.solve.outset import begin, blank_idling
 from waypost.solve.reachability import Reach
-from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
+from waypost.solve.remaining import HIGHEST, LEAST_VIA, MOST_VIA
 from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
 from waypost.solve.steps import MANY, most_steps
 from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
@@ -32,7 +34,8 @@ from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_s
 Floats = NDArray[np.float64]
 
 WIDTH = 8  # lanes
-PART = 128  # states that one set of lanes goes through
+PART = 128  # states that one set of lanes goes through, at least
+PARTS = 16  # of so many sets, or more
 _ROUNDS = 400  # of one lane for one state
 _HIGHER = 1e-14  # relative: a smaller rise of a ratio is none
 
@@ -59,14 +62,14 @@ class Course(NamedTuple):
     kind: int
 
 
-class Idling(NamedTuple):
-    """Where a lane may stop: what `_begin` changes for a while and puts back."""
+class Crew(NamedTuple):
+    """Where the lanes are."""
 
-    inside: Mask  # (S,) where the target can be avoided for ever
-    outside: Ints  # (C,) successors of each choice that are not
-    options: Ints  # (S,) choices of each state that stay inside
-    nearer: Ints  # (S,) room: a choice that gets nearer to the state asked about, or -1
-    trail: Ints  # (S,) room
+    at: Ints  # (8,) the state that each lane has taken up, by its place in the list, or -1
+    until: Ints  # (8,) where its strip ends
+    best: Floats  # (2, 8) gain and loss of the best strategy so far
+    rounds: Ints  # (8,) that it took
+    due: Mask  # (8,) lanes that are done with their state
 
 
 class Track(NamedTuple):
@@ -125,7 +128,8 @@ def side_by_side(track: Track, states: Ints, kind: int) -> tuple[Floats, Mask]:
     def settle(run: Callable[..., None], part: slice) -> None:
         run(course, pattern, steps, states[part], found[part], certain[part])
 
-    in_parts(_run, settle, len(states), 4.0 * len(states) * _once_through(course, pattern), PART)
+    work = 4.0 * len(states) * _once_through(course, pattern)
+    in_parts(_run, settle, len(states), work, max(PART, -(-len(states) // PARTS)))
     return found[back][again], certain[back][again]
 
 
@@ -172,69 +176,111 @@ def _own(array: Any) -> Any:
 def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-untyped-def]
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
-    width = 8
-    lanes = blank_lanes(n, pattern)
-    best = np.zeros((2, width))  # gain and loss of the best strategy so far
-    rounds = np.zeros(width, np.int64)
-    switched = np.zeros(width, np.bool_)
-    idling = _idling(course)
-    errors = np.zeros((3, n, width))
-    strip = -(-len(states) // width)
-    at = np.empty(width, np.int64)  # the state each lane is at, or -1
-    due = np.ones(width, np.bool_)  # lanes that take up their next state
-    for w in range(width):
-        at[w] = w * strip - 1
-    while True:
-        running = False
-        for w in range(width):
-            if due[w]:
-                at[w] += 1
-                due[w] = False
-                if at[w] < min((w + 1) * strip, len(states)):
-                    _begin(w, states[at[w]], course, lanes, idling)
-                    _reset(w, course.kind, lanes, best, rounds)
-                else:
-                    at[w] = -1
-                    lanes.choice[:, w] = DECIDED
-            running |= at[w] >= 0
-        if not running:
-            return
-        switched[:] = False
-        for k in range(len(pattern.blocks) - 1):
-            low = pattern.blocks[k]
-            high = pattern.blocks[k + 1]
-            if high - low == 1:
-                single(pattern.order[low], course, lanes)
+    lanes, crew = blank_lanes(n, pattern), _blank_crew()
+    aside, parked = blank_lanes(n, pattern), _blank_crew()
+    idling = blank_idling(course)
+    errors = np.zeros((3, n, 8))
+    strip = -(-len(states) // 8)
+    for w in range(8):
+        crew.at[w] = w * strip - 1
+        crew.until[w] = max(min((w + 1) * strip, len(states)), w * strip)
+        crew.due[w] = True
+    while _take_up(states, course, lanes, crew, idling):
+        ended = _round(course, pattern, lanes, crew)
+        if 2 * ended.sum() >= ((crew.at >= 0) & ~crew.due).sum():
+            _end(ended, course, pattern, lanes, crew, steps, errors, found, certain)
+            continue
+        for w in range(8):
+            if ended[w]:
+                _park(w, lanes, crew, aside, parked)
+                if (parked.at >= 0).all():
+                    _settle(course, pattern, aside, parked, steps, errors, found, certain)
+    _settle(course, pattern, aside, parked, steps, errors, found, certain)
+
+
+@kernel
+def _blank_crew():  # type: ignore[no-untyped-def]
+    return Crew(np.full(8, -1), np.full(8, -1), np.zeros((2, 8)), np.zeros(8, np.int64), np.zeros(8, np.bool_))
+
+
+@kernel
+def _take_up(states, course, lanes, crew, idling):  # type: ignore[no-untyped-def]
+    """Let lanes that are due take up their next states, at the end of a strip half of another; whether any lane runs."""
+    for w in range(8):
+        if crew.due[w]:
+            crew.at[w] += 1
+            crew.due[w] = False
+            if crew.at[w] == crew.until[w]:
+                v = np.argmax(crew.until - crew.at)
+                crew.at[w] = crew.until[v] - (crew.until[v] - crew.at[v]) // 2
+                crew.until[w] = crew.until[v]
+                crew.until[v] = crew.at[w]
+                lanes.known[:, w] = lanes.known[:, v]
+            if crew.at[w] < crew.until[w]:
+                begin(w, states[crew.at[w]], course, lanes, idling)
+                _reset(w, course.kind, lanes, crew)
             else:
-                evaluate(low, high, course, pattern, lanes)
-                improve(low, high, course, pattern, lanes, switched)
-        for w in range(width):
-            if at[w] >= 0 and (_compare(w, course, lanes, best) or switched[w]):
-                switched[w] = True
-                rounds[w] += 1
-                due[w] = rounds[w] >= _ROUNDS
-        ended = (at >= 0) & ~switched & ~due
-        if 2 * ended.sum() >= ((at >= 0) & ~due).sum():
-            _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain)
+                crew.at[w] = -1
+                crew.until[w] = -1
+                lanes.choice[:, w] = DECIDED
+    return (crew.at >= 0).any()
 
 
 @kernel
-def _idling(course):  # type: ignore[no-untyped-def]
-    """Where lanes may stop if they need no state for it."""
-    outside = np.zeros(len(course.choice_state), np.int64)
-    options = np.zeros(len(course.most), np.int64)
-    for c in range(len(course.choice_state)):
-        for e in range(course.indptr[c], course.indptr[c + 1]):
-            if not course.idle[course.indices[e]]:
-                outside[c] += 1
-        if outside[c] == 0:
-            options[course.choice_state[c]] += 1
-    return Idling(course.idle.copy(), outside, options, np.empty_like(options), np.empty_like(options))
+def _round(course, pattern, lanes, crew):  # type: ignore[no-untyped-def]
+    """Evaluate and improve the strategies of all lanes; (8,) those that came to their ends."""
+    switched = np.zeros(8, np.bool_)
+    for k in range(len(pattern.blocks) - 1):
+        low = pattern.blocks[k]
+        high = pattern.blocks[k + 1]
+        if high - low == 1:
+            single(pattern.order[low], course, lanes)
+        else:
+            evaluate(low, high, course, pattern, lanes)
+            improve(low, high, course, pattern, lanes, switched)
+    for w in range(8):
+        if crew.at[w] >= 0 and (_compare(w, course, lanes, crew.best) or switched[w]):
+            switched[w] = True
+            crew.rounds[w] += 1
+            crew.due[w] = crew.rounds[w] >= _ROUNDS
+    return (crew.at >= 0) & ~switched & ~crew.due
 
 
 @kernel
-def _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
+def _park(w, lanes, crew, aside, parked) -> None:  # type: ignore[no-untyped-def]
+    """Put what a lane ended with aside, where there is room: it is due for its next state while others go on."""
+    k = np.argmin(parked.at)
+    for x in range(len(lanes.choice)):
+        aside.choice[x, k] = lanes.choice[x, w]
+        aside.may_stop[x, k] = lanes.may_stop[x, w]
+        aside.gain[x, k] = lanes.gain[x, w]
+        aside.loss[x, k] = lanes.loss[x, w]
+    aside.weights[:, k] = lanes.weights[:, w]
+    aside.careful[k] = lanes.careful[w]
+    parked.at[k] = crew.at[w]
+    parked.best[:, k] = crew.best[:, w]
+    parked.rounds[k] = crew.rounds[w]
+    crew.due[w] = True
+
+
+@kernel
+def _settle(course, pattern, lanes, crew, steps, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
+    """Take lanes to their ends, all of them."""
+    while (crew.at >= 0).any():
+        ended = _round(course, pattern, lanes, crew)
+        if ended.any():
+            _end(ended, course, pattern, lanes, crew, steps, errors, found, certain)
+        for w in range(8):
+            if crew.due[w]:
+                crew.at[w] = -1
+                crew.due[w] = False
+                lanes.choice[:, w] = DECIDED
+
+
+@kernel
+def _end(ended, course, pattern, lanes, crew, steps, errors, found, certain) -> None:  # type: ignore[no-untyped-def]
     """Vouch for some lanes, and record what they found; one that can be bettered goes on."""
+    at, _, best, rounds, due = crew
     verdict = np.full(len(at), UNSURE)
     if steps[course.start] < MANY:
         verdict = vouched_by_steps(ended, steps, course, pattern, lanes, errors[0])
@@ -254,104 +300,13 @@ def _end(ended, course, pattern, lanes, at, best, rounds, due, steps, errors, fo
 
 
 @kernel
-def _reset(w, kind, lanes, best, rounds):  # type: ignore[no-untyped-def]
+def _reset(w, kind, lanes, crew) -> None:  # type: ignore[no-untyped-def]
     lanes.weights[0, w] = 0.0 if kind == LEAST_VIA else 1.0
     lanes.weights[1, w] = 1.0 if kind == LEAST_VIA else 0.0
     lanes.careful[w] = False
-    best[0, w] = -1.0
-    best[1, w] = 0.0
-    rounds[w] = 0
-
-
-@kernel
-def _begin(w, s, course, lanes, idling):  # type: ignore[no-untyped-def]
-    """Set a lane up for state `s`: what is decided, who may stop, and what to begin with."""
-    kind = course.kind
-    wide = kind in (HIGHEST, MOST_VIA)  # who meets its end component meets s
-    nearer, known, choice = idling.nearer, lanes.known, lanes.choice
-    _approach(s, wide, course, nearer, idling.trail)
-    for x in range(len(nearer)):
-        if nearer[x] >= 0:
-            if known[x, w] >= 0:
-                choice[x, w] = known[x, w]
-            elif wide or course.base[x] < 0:
-                choice[x, w] = nearer[x]
-            else:
-                choice[x, w] = course.base[x]
-            known[x, w] = choice[x, w]
-            lanes.may_stop[x, w] = idling.inside[x] or kind == MOST_VIA
-            continue
-        choice[x, w] = DECIDED
-        lanes.gain[x, w] = 0.0
-        lanes.loss[x, w] = 0.0
-        if wide and course.leader[x] == course.leader[s]:
-            lanes.gain[x, w] = course.most[s]
-        elif x == s:
-            if kind in (LOWEST, LEAST_VIA):
-                lanes.loss[x, w] = course.least[x]
-        elif kind == HIGHEST:
-            lanes.loss[x, w] = course.least[x]
-        elif kind == LOWEST:
-            lanes.gain[x, w] = course.most[x]
-    if idling.inside[s] and kind != MOST_VIA:
-        _let_go_on(w, s, course, lanes.may_stop, idling)
-
-
-@kernel
-def _approach(s, wide, course, nearer, trail) -> None:  # type: ignore[no-untyped-def]
-    """Find a choice of every state that may meet `s`, or its end component if that is `wide`, that gets nearer."""
-    pointer, choices = course.approach
-    nearer[:] = -1
-    trail[0] = s
-    length = 1
-    if wide:
-        for x in range(len(nearer)):
-            if course.leader[x] == course.leader[s] and x != s:
-                trail[length] = x
-                length += 1
-    head = 0
-    while head < length:
-        y = trail[head]
-        head += 1
-        for e in range(pointer[y], pointer[y + 1]):
-            c = choices[e]
-            x = course.choice_state[c]
-            if nearer[x] < 0 and x != s and not (wide and course.leader[x] == course.leader[s]):
-                nearer[x] = c
-                trail[length] = x
-                length += 1
-
-
-@kernel
-def _let_go_on(w, s, course, may_stop, idling) -> None:  # type: ignore[no-untyped-def]
-    """Nobody may stop who needs `s` for it."""
-    inside, outside, options, trail = idling.inside, idling.outside, idling.options, idling.trail
-    inside[s] = False
-    trail[0] = s
-    length = 1
-    head = 0
-    while head < length:
-        y = trail[head]
-        head += 1
-        for e in range(course.pointer[y], course.pointer[y + 1]):
-            c = course.choices[e]
-            outside[c] += 1
-            if outside[c] == 1:
-                x = course.choice_state[c]
-                options[x] -= 1
-                if options[x] == 0 and inside[x]:
-                    inside[x] = False
-                    may_stop[x, w] = False
-                    trail[length] = x
-                    length += 1
-    for i in range(length):  # put everything back
-        y = trail[i]
-        inside[y] = True
-        for e in range(course.pointer[y], course.pointer[y + 1]):
-            c = course.choices[e]
-            outside[c] -= 1
-            if outside[c] == 0:
-                options[course.choice_state[c]] += 1
+    crew.best[0, w] = -1.0
+    crew.best[1, w] = 0.0
+    crew.rounds[w] = 0
 
 
 @kernel

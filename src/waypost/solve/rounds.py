@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 STOP, DECIDED = -1, -2  # instead of a choice: a lane stops here; its state is decided, whatever comes
 
-_SWEEPS = 4  # in search of better choices, per round
+_SWEEPS = 2  # in search of better choices, per round
 _TIE = 1e-14  # relative: a smaller improvement is taken for rounding
 
 
@@ -290,7 +290,7 @@ def _return(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-unty
 
 @kernel
 def improve(low, high, course, pattern, lanes, switched) -> None:  # type: ignore[no-untyped-def]
-    """Switch to better choices, forth and back through a component, until there is none, or not for long.
+    """Switch to better choices, back and forth through a component, until there is none, or not for long.
 
     What a switch is worth is passed on at once, or a rise would travel one state per round. Values never fall, and a
     switch is a strict rise: no cycle that is never left arises.
@@ -300,7 +300,7 @@ def improve(low, high, course, pattern, lanes, switched) -> None:  # type: ignor
     for sweep in range(_SWEEPS):
         found = False
         for i in range(low, high):
-            x = pattern.walk[i if sweep % 2 == 0 else high - 1 - (i - low)]
+            x = pattern.walk[i if sweep % 2 == 1 else high - 1 - (i - low)]
             found |= _switch(x, course, lanes, here)
         if not found:
             break
