@@ -151,7 +151,7 @@ def _updates(pointer, later):  # type: ignore[no-untyped-def]
     for i in range(m):
         d = pointer[i + 1] - pointer[i]
         total += d * (d - 1) // 2
-    update = np.empty(total, np.int64)
+    update = np.empty(total, np.int32)
     at = 0
     for i in range(m):
         for a in range(pointer[i], pointer[i + 1]):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
-from waypost.graph.compiled import in_parts, kernel
+from waypost.graph.compiled import in_parts, kernel, leaf
 from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
 from waypost.solve.filling import SharedFill, shared_fill
@@ -309,7 +309,7 @@ def _reset(w, kind, lanes, crew) -> None:  # type: ignore[no-untyped-def]
     crew.rounds[w] = 0
 
 
-@kernel
+@leaf
 def _compare(w, course, lanes, best):  # type: ignore[no-untyped-def]
     """Whether a lane's ratio rose; if so, take it for the next guess. Other kinds just record."""
     up = lanes.gain[course.start, w]

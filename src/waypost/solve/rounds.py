@@ -200,7 +200,7 @@ def _eliminate(low, high, columns, choice, pattern, lanes) -> None:  # type: ign
         _cut_out(i, columns, pattern, lanes)
 
 
-@kernel
+@leaf
 def _cut_out(i, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """Let whoever leads to a place lead to where that leads."""
     ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
