@@ -116,6 +116,17 @@ def test_a_table_of_intervals_keeps_its_columns(width):
         assert half in squeezed
 
 
+@pytest.mark.parametrize("width", [20, 40])
+def test_where_numbers_leave_no_room_names_stand_above_them(width):
+    """On a terminal as narrow as a phone's, names of activities were broken after every letter, or gone."""
+    head = ["activity", "good cases", "bad cases", "success after", "success without", "cases"]
+    lines = [["Call customer", "61.9 %", "30.5 %", "63.6 %", "32 %", "450"]]
+    shown = printed(lambda console: console.print(fitted_table(console, head, lines)), width)
+    assert shown[0].strip() == "Call customer"
+    told = " ".join(" ".join(shown[1:]).split())
+    assert told == "good cases 61.9 %; bad cases 30.5 %; success after 63.6 %; success without 32 %; cases 450"
+
+
 def test_what_fits_is_left_whole():
     """Where there is room nothing is broken: one line per row."""
     made = fitted_table(Console(width=80), ["name", "value"], [["a name", "0.25 to 0.5"]], title="Title")
