@@ -247,11 +247,12 @@ def outcome_candidates(
 ) -> tuple[OutcomeCandidate, ...]:
     """Events that end cases, but not all of them, or are called as good ends are; attributes of cases with two values.
 
-    Of the events, those that are called as good ends are come first, and as bad ends are, last.
+    Of the events, those that always end a case come first, then those that are called as good ends are; last come those
+    that are called as bad ends are.
 
     >>> log = EventLog.from_sequences([["ask", "rejected"]] * 3 + [["ask", "signed", "file"], ["ask", "wait"]])
     >>> [candidate.option for candidate in describe_log(log).outcomes]
-    ["--positive 'signed'", "--positive 'file'", "--positive 'wait'", "--positive 'rejected'"]
+    ["--positive 'file'", "--positive 'wait'", "--positive 'signed'", "--positive 'rejected'"]
     """
     found, told = [], []
     dividing = [a for a in activities if 0.01 < a.share < 0.99]
@@ -268,9 +269,18 @@ def outcome_candidates(
     if not found and not told:
         nearest = sorted(dividing, key=lambda a: abs(a.share - 0.5))[:3]
         found = [(activity, "some cases have it, others lack it") for activity in nearest]
-    found.sort(key=lambda pair: _sounds(pair[0].name, BAD_END) - _sounds(pair[0].name, GOOD_END))
+    found.sort(key=lambda pair: _doubt(pair[0]))
     events = [OutcomeCandidate(f"--positive {a.name!r}", a.cases, a.share, why) for a, why in found]
     return (*events, *told)[:8]
+
+
+def _doubt(activity: Activity) -> int:
+    """How far an event is from being what people mean by success."""
+    if _sounds(activity.name, BAD_END):
+        return 3
+    if activity.last >= 0.95 * activity.cases and 0.1 < activity.share < 0.9:
+        return 0
+    return 1 if _sounds(activity.name, GOOD_END) else 2
 
 
 def _sounds(name: str, like: re.Pattern[str]) -> bool:

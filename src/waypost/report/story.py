@@ -55,14 +55,16 @@ def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
 
 def interval_headings(story: Story) -> tuple[str, ...]:
     """Headings of the columns that `interval_cells` fills."""
-    return (*AS_RUN[:2], *(SCOPE_TITLES[scope] for scope in story.scopes if scope != "strategy"), *AS_RUN[2:4])
+    as_far = [AS_FAR] if shows_stages(story) else []
+    return (*AS_RUN[:2], *(SCOPE_TITLES[scope] for scope in story.scopes if scope != "strategy"), *AS_RUN[2:4], *as_far)
 
 
 def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """The interval of each share, and the one that both bounds lie in, when cases are drawn again."""
     known = score.intervals
     bounds = [(known[f"{s}_lower"][0], known[f"{s}_upper"][1]) for s in story.scopes if f"{s}_lower" in known]
-    shares = [known.get(part) for part in ("good_share", "bad_share", "success_after", "success_without")]
+    parts = ("good_share", "bad_share", "success_after", "success_without", "success_without_as_far")
+    shares = [known.get(part) for part in (parts if shows_stages(story) else parts[:4])]
     written = [
         "-" if ends is None else " to ".join(share_cell(end).removesuffix(" %") for end in ends) for ends in shares
     ]
