@@ -217,6 +217,7 @@ def test_day_and_month_are_never_guessed():
         ),
         ("latin.csv", "case,activity\n1,caf\xe9\n".encode("latin-1"), "is not utf-8; name its encoding"),
         ("soon.csv", "case,activity,time\n1,a,soon\n", "'soon', which is no timestamp"),
+        ("log.xlsx", b"PK\x03\x04\x14", "a spreadsheet or an archive; save it as CSV"),
         ("days.csv", "case;activity;time\n1;a;45292,5\n", "'45292,5' .* may be one of Excel's.*time_format=excel"),
     ],
 )

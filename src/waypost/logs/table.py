@@ -28,6 +28,7 @@ USUAL = {
 }
 ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE}
 DELIMITERS = ",;\t|"
+SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx (a zip archive) and .xls begin
 UTF8 = "utf-8-sig"  # with or without a mark at its beginning
 SAMPLE = 1 << 16  # bytes from which a file's shape is guessed
 CELLS = 20_000_000  # of the table that any file may fill
@@ -42,6 +43,8 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = UTF8) -> 
     separator = delimiter or ","
     try:
         with open_binary(path) as stream:
+            if stream.peek(4).startswith(SPREADSHEETS):
+                raise LogError(f"{path.name} is a spreadsheet or an archive; save it as CSV (in UTF-8) and read that")
             if encoding == UTF8 and stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
                 encoding = "utf-16"  # "Unicode text", as spreadsheets call it
             sample = codecs.getincrementaldecoder(_text_encoding(encoding))().decode(stream.peek(SAMPLE))
