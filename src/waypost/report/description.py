@@ -8,13 +8,15 @@ from rich import box
 from rich.console import Console
 from rich.text import Text
 
-from waypost.logs.description import Attribute, LogDescription
+from waypost.logs.description import FEW_VALUES, Attribute, LogDescription
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, percent, printable
 
 VARIANTS = 5
 NAMES = 8  # of a long list, so many are shown
 SEQUENCE = 200  # characters of a variant
+SEGMENTS = 3  # attributes that are named for dividing the cases
+UNIQUE = 0.5  # of the cases: a number with more values is rather a name
 UNDIVIDED = (
     "No event or attribute divides the cases into good and bad ones; read more cases, take a deadline as the outcome "
     "(--within '60 days' with --positive EVENT), or set one by a recipe (set_outcome)."
@@ -97,3 +99,15 @@ def _print_outcomes(found: LogDescription, name: str, console: Console) -> None:
     for one in found.outcomes:
         console.print(Text(f"  {printable(one.option)}  {count(one.cases, 'case')}, {percent(one.share)}; {one.why}"))
     console.print(Text(f"\nNext: waypost explain {printable(name)} {printable(found.outcomes[0].option)}"))
+    dividing = [printable(f"--segment {a.name!r}") for a in found.attributes if _divides(a, found)]
+    if dividing:
+        some = " or ".join(dividing[:SEGMENTS])
+        console.print(Text(f"Cases may differ to begin with: {some} tells whether steps matter alike in every part."))
+
+
+def _divides(attribute: Attribute, found: LogDescription) -> bool:
+    """Whether an attribute parts the cases into few kinds, and not by the outcome itself."""
+    few = 2 <= attribute.distinct == len(attribute.counts)
+    many = attribute.kind == "number" and FEW_VALUES < attribute.distinct < UNIQUE * found.cases
+    same = any(cases == found.outcomes[0].cases for _, cases in attribute.counts)
+    return attribute.of == "case" and (few or many) and not same

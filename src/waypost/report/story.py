@@ -15,6 +15,7 @@ Group = list[ActivityScore]
 
 FINDINGS = 5
 CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
+RARE = 0.01  # of the cases; what fewer have decides no column
 APART = 0.005  # model and log print differently from here on
 MARK = "*"
 WAITED = 3600.0  # seconds; shorter waits are not told
@@ -77,8 +78,9 @@ def shows_model(story: Story) -> bool:
 
 
 def shows_stages(story: Story) -> bool:
-    """Whether some step is to be compared among the cases that came as far, and not among all."""
-    return any(a.stage is not None for a in story.ranked)
+    """Whether a step that is not rare fares otherwise among the cases that came as far than among all."""
+    often = (a for a in story.ranked if a.cases >= RARE * story.cases)
+    return any((a.success_without_as_far or 0) - (a.success_without or 0) >= APART for a in often)
 
 
 def share_cell(value: float | None) -> str:
