@@ -11,6 +11,7 @@ import pytest
 import waypost
 from waypost.cases import loan
 from waypost.formats import jsonfile
+from waypost.logs import EventLog, write_log
 
 ALTERNATE = {"s0": {"Apply": 0.5, "Consult": 0.5}, "Error": "Quit", "Consultation": "Apply", "Rework": "Submit"}
 
@@ -295,3 +296,14 @@ def test_a_log_without_an_activity_is_told_as_it_is_with_it(run, refused):
 def test_names_that_want_quotes_are_shown_with_them(refused):
     assert 'go in quotes: "Angry"|"Rejected"' in refused("explain", "--group", "x=Angry|Rejected")
     assert "quotes" not in refused("explain", "--state", "Angri|Rejected")
+
+
+@pytest.mark.parametrize("command", ["paths", "patterns", "decisions"])
+def test_that_a_model_is_far_off_its_log_is_said_by_every_command_that_learns_one(invoke, tmp_path, command):
+    """Merging forgets who was helped before the wait; whoever asks for it is told what that does to the numbers."""
+    path = tmp_path / "log.csv"
+    cases = [["ask", "help", "wait", "thank", "pay"]] * 6 + [["ask", "wait", "go"]] * 6
+    write_log(EventLog.from_sequences(cases), path)
+    said = {eps: invoke(command, path, "--positive", "pay", "--eps", eps)[2] for eps in ("0.01", "auto", "none")}
+    assert re.search(r"note: the model is at most \d+\.\d points off the log \(at 'help'\); learn again", said["0.01"])
+    assert "off the log" not in said["auto"] + said["none"]

@@ -149,3 +149,53 @@ def test_shares_of_real_logs_are_what_pandas_counts(shared_data, file, positive)
         assert c.good_share == pytest.approx(len(having[c.name] & good) / len(good))
         assert c.bad_share == pytest.approx(len(having[c.name] & bad) / len(bad))
     assert found[positive].defines_outcome
+
+
+def test_a_late_step_is_compared_among_the_cases_that_came_as_far():
+    """Most failures never see an offer: taking it back goes with success among all cases, with failure among those."""
+    log = logged(
+        ("ask offer cancel pay", 30),
+        ("ask offer pay", 70),
+        ("ask offer cancel go", 60),
+        ("ask offer go", 40),
+        ("ask go", 800),
+    )
+    found = contrast(set_outcome(log, positive="pay"))
+    late = found["cancel"]
+    assert late.success_after > late.success_without
+    assert (late.stage.name, late.stage.cases, late.stage.having) == ("offer", 200, 90)
+    assert late.stage.success_with == pytest.approx(30 / 90)
+    assert late.success_without_as_far == pytest.approx(70 / 110)
+    assert not late.helps
+    assert late.certain == certain_difference(30, 100, 60, 100)
+    assert found["offer"].stage is None  # every good case passes it: a stage itself
+    assert found["ask"].stage is None
+
+
+@given(CASES)
+def test_stages_are_what_counting_says(cases):
+    """The last step that all good cases pass, and nearly all cases with an activity before it, found case by case."""
+    assume(len({well for _, well in cases}) == 2)
+    rows = [(k, name, str(well)) for k, (names, well) in enumerate(cases) for name in names]
+    log = read_log(pd.DataFrame(rows, columns=["case", "activity", "case:well"]))
+    found = contrast(set_outcome(log, positive="true", attribute="case:well"))
+    stages = [c.name for c in found.ranked if c.good_share == 1 > c.bad_share]
+    for c in found.activities:
+        having = [names for names, _ in cases if c.name in names]
+        before = [
+            (found[s].cases, s)
+            for s in stages
+            if sum(s in names[: names.index(c.name)] for names in having) >= 0.95 * len(having)
+        ]
+        if c.defines_outcome or c.good_share == 1 or not before:
+            assert c.stage is None
+            assert c.success_without_as_far == c.success_without
+            continue
+        fewest, stage = min(before)
+        here = [(c.name in names, well) for names, well in cases if stage in names]
+        assert (c.stage.name, c.stage.cases, c.stage.having) == (stage, fewest, sum(has for has, _ in here))
+        bad = [has for has, well in here if not well]
+        assert c.bad_share_as_far == pytest.approx(sum(bad) / len(bad) if bad else 0)
+        for share, has in ((c.stage.success_with, True), (c.stage.success_without, False)):
+            ends = [well for one, well in here if one is has]
+            assert share == (pytest.approx(sum(ends) / len(ends)) if ends else None)

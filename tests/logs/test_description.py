@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
+
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from waypost.logs import EventLog, describe_log, read_log
+from waypost.report.description import print_description
 
 XES = """<?xml version="1.0"?>
 <log xmlns="http://www.xes-standard.org/">
@@ -71,3 +75,16 @@ def test_columns_that_say_who_acts_are_found_and_attributes_have_their_kind(shar
     assert kinds["case:deadline"] == ("case", "time")
     channel = next(a for a in found.attributes if a.name == "case:channel")
     assert channel.counts[0] == ("Internet", 1250)
+
+
+def test_attributes_that_part_the_cases_are_named_but_not_the_outcome_itself():
+    """Who reads a log is told that cases may differ to begin with, and how to ask; a copy of the outcome is no part."""
+    rows = [
+        (k, "paid" if k % 3 else "declined", ("web", "shop")[k % 2], str(k % 3 > 0), f"name {k}") for k in range(60)
+    ]
+    log = read_log(pd.DataFrame(rows, columns=["case", "activity", "case:channel", "case:won", "case:name"]))
+    out = io.StringIO()
+    print_description(describe_log(log), "log.csv", top=5, console=Console(file=out, width=200))
+    said = out.getvalue().splitlines()
+    assert said[-2] == "Next: waypost explain log.csv --positive 'paid'"
+    assert said[-1].startswith("Cases may differ to begin with: --segment 'case:channel' tells")

@@ -208,10 +208,17 @@ def test_day_and_month_are_never_guessed():
         ("cut.xes.gz", gzip.compress(xes(event("a")).encode())[:-20], "damaged gzip"),
         ("empty.csv", "", r"empty\.csv is empty"),
         ("heading.csv", "case,activity\n", "has a heading but no events"),
-        ("gap.csv", "case,activity\n1,a\n,b\n", "row 2: no case"),
-        ("ragged.csv", "case,activity\n1,a\n1,b,c,d\n", "no proper CSV"),
+        ("gap.csv", "case,activity\n1,a\n,b\n", r"row 2: no case .1 rows in all are without.; .*--column case=NAME"),
+        ("blank.csv", "case,activity\n1,a\n1,  \n", "row 2: no activity"),
+        (
+            "ragged.csv",
+            "case,activity\n1,a\n1,b,c,d\n",
+            "no proper CSV: line 3 has 4 fields where 2 were expected; put",
+        ),
         ("latin.csv", "case,activity\n1,caf\xe9\n".encode("latin-1"), "is not utf-8; name its encoding"),
         ("soon.csv", "case,activity,time\n1,a,soon\n", "'soon', which is no timestamp"),
+        ("log.xlsx", b"PK\x03\x04\x14", "a spreadsheet or an archive; save it as CSV"),
+        ("days.csv", "case;activity;time\n1;a;45292,5\n", "'45292,5' .* may be one of Excel's.*time_format=excel"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_with_its_place(tmp_path, name, content, message):
@@ -222,6 +229,26 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place(tmp_path, name, conten
 def test_another_encoding_may_be_named(tmp_path):
     path = written(tmp_path, "log.csv", "case,activity\n1,caf\xe9\n".encode("latin-1"))
     assert read_log(path, encoding="latin-1").sequences() == [("caf\xe9",)]
+
+
+def test_a_file_that_says_it_is_utf_16_is_read_as_that(tmp_path):
+    """What spreadsheets write as "Unicode text" begins with a mark that nothing else begins with."""
+    for encoding in ("utf-16", "utf-16-be"):
+        mark = "\ufeff" if encoding == "utf-16-be" else ""
+        path = written(tmp_path, "log.csv", (mark + "case\tactivity\n1\tcaf\xe9\n").encode(encoding))
+        assert read_log(path).sequences() == [("caf\xe9",)]
+
+
+@pytest.mark.parametrize("days", [["45292,5", "45293"], ["45292.5", "45293.0"]])
+def test_days_that_a_spreadsheet_counts_are_times_if_one_says_so(tmp_path, days):
+    """1 January 2024 is day 45,292, in text with a comma or a point, and in numbers."""
+    path = written(tmp_path, "log.csv", "case;activity;time\n" + "".join(f"1;a;{day}\n" for day in days))
+    table = pd.DataFrame({"case": "1", "activity": "a", "time": [float(day.replace(",", ".")) for day in days]})
+    for source in (path, table):
+        times = read_log(source, time_format="excel").events["time:timestamp"]
+        assert [time.isoformat() for time in times] == ["2024-01-01T12:00:00+00:00", "2024-01-02T00:00:00+00:00"]
+    with pytest.raises(LogError, match="no timestamp of the form 'excel'"):
+        read_log(written(tmp_path, "log.csv", "case,activity,time\n1,a,soon\n"), time_format="excel")
 
 
 def test_document_types_and_entities_are_refused(tmp_path):

@@ -14,11 +14,14 @@ from rich.console import Console
 from waypost.cases import loan
 from waypost.importance import explain
 from waypost.model import MDP, Strategy
-from waypost.patterns import usual_ways
+from waypost.patterns import find_patterns, usual_ways
 from waypost.report import print_table
 from waypost.report.intervals import print_intervals
+from waypost.report.patterns import found_document, print_found
 from waypost.report.table import fitted_table, table
+from waypost.report.text import as_text, summarise
 from waypost.report.ways import print_ways
+from waypost.report.whatifs import whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, printable, span
 from waypost.uncertainty.resampling import Resampled
 
@@ -116,6 +119,17 @@ def test_a_table_of_intervals_keeps_its_columns(width):
         assert half in squeezed
 
 
+@pytest.mark.parametrize("width", [20, 40])
+def test_where_numbers_leave_no_room_names_stand_above_them(width):
+    """On a terminal as narrow as a phone's, names of activities were broken after every letter, or gone."""
+    head = ["activity", "good cases", "bad cases", "success after", "success without", "cases"]
+    lines = [["Call customer", "61.9 %", "30.5 %", "63.6 %", "32 %", "450"]]
+    shown = printed(lambda console: console.print(fitted_table(console, head, lines)), width)
+    assert shown[0].strip() == "Call customer"
+    told = " ".join(" ".join(shown[1:]).split())
+    assert told == "good cases 61.9 %; bad cases 30.5 %; success after 63.6 %; success without 32 %; cases 450"
+
+
 def test_what_fits_is_left_whole():
     """Where there is room nothing is broken: one line per row."""
     made = fitted_table(Console(width=80), ["name", "value"], [["a name", "0.25 to 0.5"]], title="Title")
@@ -166,6 +180,26 @@ def test_a_state_of_many_variables_goes_by_those_that_differ_from_the_start():
     assert "pass v0=1 and v0=1, v1=1, whatever is done." in rest
     assert "v0=1, v1=1, v2=1 " in rest
     assert "differs from the start" in rest
+
+
+def test_states_of_many_variables_go_by_the_same_names_in_every_command():
+    """In sentences, in what-ifs and in patterns as in tables; files and JSON have the names in full."""
+    names = [", ".join(f"v{k}={int(k < n)}" for k in range(9)) for n in range(4)]
+    moves = {a: {"go": {b: 0.5, names[0]: 0.4, "lost": 0.1}} for a, b in pairwise(names)}
+    mdp = MDP.from_dict({**moves, names[-1]: {}, "lost": {}}, initial=names[0], labels={"done": names[3:]})
+    found = explain(mdp, target="done", whatifs=True)
+    patterns = find_patterns(mdp, target="done", top=5)
+    told = "\n".join(printed(lambda console: print_found(patterns, "a best strategy", console), 240))
+    for said in (
+        told,
+        patterns.summary(),
+        "".join(whatif_words(found)),
+        as_text(summarise(found)).partition("\n\n")[2],
+    ):
+        assert not any(name in said for name in names[1:])
+        assert "v0=1, v1=1" in said
+    assert "--json prints full names" in told
+    assert any(names[1] in one["pattern"] for one in found_document(patterns, "a best strategy")["patterns"])
 
 
 def test_a_probability_that_stands_alone_is_told_however_small():

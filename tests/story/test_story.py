@@ -23,6 +23,7 @@ from waypost.report.records import columns
 from waypost.story import activity_path
 
 COUNTED = ["cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without"]
+COUNTED += ["success_without_as_far"]
 KEYS = ["name", *COUNTED, "defines_outcome"]
 CHOOSING = Actors({"help": "us", "wait": "us", "luck": "us", "*": "they"}, frozenset({"us"}))
 

@@ -80,3 +80,17 @@ def test_segments_have_their_own_outcome_and_contrast():
         ("above 99 to 149", 50),
         ("above 149 to 199", 50),
     ]
+
+
+def test_steps_that_the_same_cases_have_are_told_together():
+    """Two events of one click changed once."""
+    before, after = (
+        set_outcome(
+            EventLog.from_sequences([["ask", "send", "mail", "pay"]] * n + [["ask", "go"]] * 50), positive="pay"
+        )
+        for n in (50, 150)
+    )
+    told = [sentence for sentence in compare_logs(before, after).sentences() if "'send'" in sentence]
+    assert len(told) == 1
+    assert "(and, as many, " in told[0]
+    assert "'mail'" in told[0]

@@ -14,7 +14,10 @@ from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import OUTCOME
 from waypost.cli.progress import status
 from waypost.errors import WaypostError
-from waypost.learn import EPS, Prepared, ThinDataWarning, learn_mdp, prepare
+from waypost.learn import AUTO, EPS, Prepared, ThinDataWarning, learn_mdp, prepare
+from waypost.learn.alergia import NO_MERGING, checked_eps
+from waypost.learn.fit import fit
+from waypost.learn.tree import weighted
 from waypost.logs import (
     EVERY_EVENT_A_CHOICE,
     EVERY_EVENT_CHANCE,
@@ -64,11 +67,19 @@ def names_case(source: str | None) -> bool:
 
 
 def learn(prepared: Prepared) -> tuple[MDP, tuple[str, ...]]:
-    """Learn a model, with signs of life on a terminal; what the learner warns of becomes a note."""
+    """Learn a model, with signs of life on a terminal; what the learner warns of, or a bad fit, becomes a note."""
     with warnings.catch_warnings(record=True) as caught, learning_progress() as progress:
         warnings.simplefilter("always", ThinDataWarning)
         mdp = learn_mdp(prepared.traces, eps=prepared.eps, progress=progress)
-    return mdp, (*prepared.notes, *(str(w.message) for w in caught))
+    return mdp, (*prepared.notes, *(str(w.message) for w in caught), *_misfit(prepared, mdp))
+
+
+def _misfit(prepared: Prepared, mdp: MDP) -> tuple[str, ...]:
+    """Tell how far a model is off its log, where that is far; without merging, or with as much as fits, it is not."""
+    if prepared.eps == AUTO or checked_eps(prepared.eps) == NO_MERGING:
+        return ()
+    found = fit(mdp, weighted(prepared.traces))
+    return (found.sentence(),) if found.far else ()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -21,6 +22,14 @@ DATE = r"^\d{4}-\d\d-\d\d"
 RESOURCES = ("org:resource", "resource", "Resource")
 OWN = "waypost:"  # columns that reading and cleaning add
 ACTORS = ("org:role", "org:group", "org:resource", "role", "group", "resource", "user", "department", "team", "actor")
+
+
+GOOD_END = re.compile(
+    r"\b(accept(ed)?|approved|granted|paid|sign(ed)?|sold|won|resolved|success\w*|positive|true|yes)\b"
+)
+BAD_END = re.compile(
+    r"\b(cancel\w*|declin\w*|reject\w*|den(y|ied)|refus\w*|withdr[ae]w\w*|fail\w*|abort\w*|lost|negative)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -236,24 +245,46 @@ def _counted(log: EventLog, column: str | None) -> tuple[tuple[str, int], ...]:
 def outcome_candidates(
     activities: tuple[Activity, ...], attributes: tuple[Attribute, ...], cases: int
 ) -> tuple[OutcomeCandidate, ...]:
-    """Events that end cases, but not all of them, and attributes of cases with two values."""
-    found = []
-    for activity in sorted(activities, key=lambda a: -a.last):
-        ends = activity.last / activity.cases
-        if 0.01 < activity.share < 0.99 and ends >= 0.5:
-            why = f"ends {activity.last:,} of the {activity.cases:,} cases that have it"
-            found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
+    """Events that end cases, but not all of them, or are called as good ends are; attributes of cases with two values.
+
+    Of the events, those that always end a case come first, then those that are called as good ends are; last come those
+    that are called as bad ends are.
+
+    >>> log = EventLog.from_sequences([["ask", "rejected"]] * 3 + [["ask", "signed", "file"], ["ask", "wait"]])
+    >>> [candidate.option for candidate in describe_log(log).outcomes]
+    ["--positive 'file'", "--positive 'wait'", "--positive 'signed'", "--positive 'rejected'"]
+    """
+    found, told = [], []
+    dividing = [a for a in activities if 0.01 < a.share < 0.99]
+    for activity in sorted(dividing, key=lambda a: (-a.last, a.cases)):
+        if 2 * activity.last >= activity.cases:
+            found.append((activity, f"ends {activity.last:,} of the {activity.cases:,} cases that have it"))
+        elif _sounds(activity.name, GOOD_END):
+            found.append((activity, "called as good ends are"))
     for attribute in attributes:
         if attribute.of == "case" and attribute.distinct == 2 and attribute.filled > 0.99:
-            value, count = attribute.counts[-1]
+            value, count = max(attribute.counts[::-1], key=lambda pair: _sounds(pair[0], GOOD_END))
             option = f"--positive {value!r} --attribute {attribute.name!r}"
-            found.append(OutcomeCandidate(option, count, count / cases, "an attribute of the case with two values"))
-    if not found:
-        open_ones = [a for a in activities if 0.01 < a.share < 0.99]
-        for activity in sorted(open_ones, key=lambda a: abs(a.share - 0.5))[:3]:
-            why = "some cases have it, others lack it"
-            found.append(OutcomeCandidate(f"--positive {activity.name!r}", activity.cases, activity.share, why))
-    return tuple(found[:8])
+            told.append(OutcomeCandidate(option, count, count / cases, "an attribute of the case with two values"))
+    if not found and not told:
+        nearest = sorted(dividing, key=lambda a: abs(a.share - 0.5))[:3]
+        found = [(activity, "some cases have it, others lack it") for activity in nearest]
+    found.sort(key=lambda pair: _doubt(pair[0]))
+    events = [OutcomeCandidate(f"--positive {a.name!r}", a.cases, a.share, why) for a, why in found]
+    return (*events, *told)[:8]
+
+
+def _doubt(activity: Activity) -> int:
+    """How far an event is from being what people mean by success."""
+    if _sounds(activity.name, BAD_END):
+        return 3
+    if activity.last >= 0.95 * activity.cases and 0.1 < activity.share < 0.9:
+        return 0
+    return 1 if _sounds(activity.name, GOOD_END) else 2
+
+
+def _sounds(name: str, like: re.Pattern[str]) -> bool:
+    return like.search(name.casefold().replace("_", " ")) is not None
 
 
 def actor_columns(attributes: tuple[Attribute, ...]) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def is_xes(path: str | PathLike[str]) -> bool:
 
 def looks_like_log(path: str | PathLike[str]) -> bool:
     """Whether a source is that of a log rather than of a model, by its name or address, or what is in a folder."""
-    if is_stored(str(path)) or str(path).casefold().endswith(LOG_SUFFIXES):
+    if is_stored(str(path)) or str(path).casefold().endswith((*LOG_SUFFIXES, ".xlsx", ".xls")):
         return True
     return exists(Path(path)) and Path(path).is_dir() and bool(parquet_files(Path(path)))
 

@@ -14,7 +14,7 @@ from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text, plain_text
-from waypost.logs.times import from_datetimes, parse_times
+from waypost.logs.times import EXCEL, from_datetimes, parse_times
 
 # What people call the four columns, best first; compared without case, spaces and punctuation.
 USUAL = {
@@ -28,18 +28,25 @@ USUAL = {
 }
 ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE}
 DELIMITERS = ",;\t|"
+SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx (a zip archive) and .xls begin
+UTF8 = "utf-8-sig"  # with or without a mark at its beginning
 SAMPLE = 1 << 16  # bytes from which a file's shape is guessed
 CELLS = 20_000_000  # of the table that any file may fill
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?\s?(Z|[+-]\d\d(:?\d\d)?)?)?$")
 
 
-def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-sig") -> Any:
+def read_csv(path: Path, delimiter: str | None = None, encoding: str = UTF8) -> Any:
     """Read a CSV file as a DataFrame of text; only an empty field is missing, "NA" is a name like any other."""
     pandas = require("pandas", "logs", "reading event logs")
     if delimiter is not None and len(delimiter) != 1:
         raise LogError(f"{delimiter[:40]!r} is no delimiter; it is one character, such as ; or a tab")
+    separator = delimiter or ","
     try:
         with open_binary(path) as stream:
+            if stream.peek(4).startswith(SPREADSHEETS):
+                raise LogError(f"{path.name} is a spreadsheet or an archive; save it as CSV (in UTF-8) and read that")
+            if encoding == UTF8 and stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                encoding = "utf-16"  # "Unicode text", as spreadsheets call it
             sample = codecs.getincrementaldecoder(_text_encoding(encoding))().decode(stream.peek(SAMPLE))
             if not sample.strip():
                 raise LogError(f"{path.name} is empty")
@@ -54,15 +61,30 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = "utf-8-si
             )
     except UnicodeError:
         raise LogError(
-            f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding (--column encoding=latin-1)"
+            f"{path.name} is not {encoding.removesuffix('-sig')}; name its encoding "
+            f"(--column encoding=cp1252 for a file from Windows)"
         ) from None
     except LookupError:
         raise LogError(f"{encoding[:40]!r} is not an encoding") from None
     except (ValueError, OverflowError, TypeError, csv.Error) as error:  # pandas' errors are ValueErrors
-        raise LogError(f"{path.name} is no proper CSV: {str(error).strip()[:300]}") from None
+        raise LogError(f"{path.name} is no proper CSV: {_odd_line(str(error).strip()[:300], separator)}") from None
     if not len(frame):
         raise LogError(f"{path.name} has a heading but no events")
     return frame
+
+
+def _odd_line(said: str, separator: str) -> str:
+    """What pandas says of a line that has too many fields, for people.
+
+    >>> _odd_line("Error tokenizing data. C error: Expected 3 fields in line 4, saw 5", ";")
+    "line 4 has 5 fields where 3 were expected; put quotes around text that has ';' in it, or name the delimiter \
+(--column delimiter=...)"
+    """
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", said)
+    if found is None:
+        return said
+    what_to_do = f"put quotes around text that has {separator!r} in it, or name the delimiter (--column delimiter=...)"
+    return f"line {found[2]} has {found[3]} fields where {found[1]} were expected; {what_to_do}"
 
 
 def plain_csv(path: Path, delimiter: str | None, mapping: Mapping[str, str | None]) -> str | None:
@@ -209,19 +231,20 @@ def combined(frame: Any, activity: str | None, classifiers: Mapping[str, Sequenc
 def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
     """Check the four columns and give them their types: names are text, times are instants with an offset beside."""
     for column, what in ((CASE, "case"), (ACTIVITY, "activity")):
-        missing = frame[column].isna()
+        names = frame[column].unique()
+        missing = frame[column].isna() | frame[column].isin([n for n in names if isinstance(n, str) and not n.strip()])
         if missing.any():
-            row = int(missing.to_numpy().argmax())
-            raise LogError(f"{where}, row {row + 1}: no {what} ({int(missing.sum())} rows in all are without)")
+            raise missing_name(where, int(missing.to_numpy().argmax()), what, int(missing.sum()))
         if not is_text(frame[column]):
             frame = frame.assign(**{column: frame[column].map(plain_text).astype(str)})
     if TIME in frame:
         times = frame[TIME]
         if getattr(times.dtype, "kind", "") == "M":
             instants, offsets = from_datetimes(times)
-        elif getattr(times.dtype, "kind", "") in "iufb":
+        elif getattr(times.dtype, "kind", "") in "iufb" and time_format != EXCEL:
             raise LogError(
-                f"{where}: the times are numbers; turn them into timestamps, or map another column (--column time=NAME)"
+                f"{where}: the times are numbers; turn them into timestamps, map another column (--column time=NAME), "
+                f"or say that they are the days that Excel counts (--column time_format={EXCEL})"
             )
         else:
             text = times.where(times.isna(), times.map(str))
@@ -230,6 +253,17 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
         if offsets is not None:
             frame = frame.assign(**{OFFSET: offsets})
     return frame
+
+
+def missing_name(where: str, row: int, what: str, rows: int) -> LogError:
+    """Error about rows that do not say whose they are, or what happened.
+
+    >>> print(missing_name("log.csv", 1, "activity", 4))
+    log.csv, row 2: no activity (4 rows in all are without); fill it in, delete these rows, or say which column has it \
+(--column activity=NAME)
+    """
+    other = f"fill it in, delete these rows, or say which column has it (--column {what}=NAME)"
+    return LogError(f"{where}, row {row + 1}: no {what} ({rows} rows in all are without); {other}")
 
 
 def expanded(frame: Any, start: str, where: str, time_format: str | None = None) -> Any:

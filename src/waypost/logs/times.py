@@ -10,6 +10,12 @@ import numpy as np
 from waypost.errors import LogError, require
 
 _HINT = "; give the form, as in time_format='%d/%m/%Y %H:%M:%S' (--column time_format=...)"
+_EXCEL_HINT = (
+    ", but may be one of Excel's, which counts days; write the column as a date and a time before it leaves Excel, or "
+    "say that it has days (--column time_format=excel)"
+)
+EXCEL = "excel"  # in place of a format: days since the end of 1899, as spreadsheets keep times
+_DAYS = re.compile(r"\s*\d{5}([.,]\d+)?\s*$")
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
 _YEAR_LAST = re.compile(
@@ -30,11 +36,15 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
     where
         Name of the column, for messages.
     time_format
-        A `strptime` format, where the text is something else.
+        A `strptime` format, where the text is something else; "excel" for the days that spreadsheets count.
     """
     pandas = require("pandas", "logs", "reading event logs")
     text = text.astype(object).where(text.notna(), None)
-    if time_format is not None:
+    if time_format == EXCEL:
+        days = pandas.to_numeric(text.map(lambda t: t and t.replace(",", ".")), errors="coerce")
+        sane = days.where(days.between(0, 200_000)).astype(float)
+        times = pandas.to_datetime((sane * 86_400_000).round(), unit="ms", origin="1899-12-30", utc=True)
+    elif time_format is not None:
         try:
             times = pandas.to_datetime(text, format=time_format, utc=True, errors="coerce")
         except (ValueError, re.error) as error:
@@ -47,8 +57,9 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
             times = pandas.to_datetime(text, format=_year_last(text, where), utc=True, errors="coerce")
     bad = np.flatnonzero(times.isna().to_numpy() & text.notna().to_numpy())
     if len(bad):
-        form = f" of the form {time_format!r}" if time_format else _HINT
-        raise LogError(f"{where} has {text.iloc[bad[0]]!r} in row {bad[0] + 1}, which is no timestamp{form}")
+        value = text.iloc[bad[0]]
+        form = f" of the form {time_format!r}" if time_format else _EXCEL_HINT if _DAYS.match(value) else _HINT
+        raise LogError(f"{where} has {value!r} in row {bad[0] + 1}, which is no timestamp{form}")
     return times.astype("datetime64[us, UTC]"), _offsets(pandas, text)
 
 

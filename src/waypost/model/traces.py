@@ -20,6 +20,18 @@ def steps_of(trace: Trace) -> list[tuple[str, str]]:
     return cast("list[tuple[str, str]]", trace[1:])
 
 
+@dataclass(frozen=True)
+class Stage:
+    """The last step before an activity that all good cases pass, and what the activity changes from there on."""
+
+    name: str
+    cases: int  # that pass it
+    having: int  # that pass it and have the activity
+    bad_share: float  # of the bad cases that pass it, how many have the activity
+    success_with: float | None  # of the cases that pass it and have the activity, how many end well
+    success_without: float | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counted:
     """One activity among the runs that ended well and among those that did not.
@@ -36,13 +48,29 @@ class Counted:
     bad_share: float
     success_after: float | None  # of the cases that have it, how many end well
     success_without: float | None
-    certain: float  # the part of the separation that few cases cannot have made
+    certain: float  # the part of the separation, among the cases that came as far, that few cases cannot have made
+    stage: Stage | None = None  # how far a case must have come; None where the activity may come at any time
     defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 
     @property
     def separation(self) -> float:
         """Good share minus bad share: above 0 for steps of the good cases."""
         return self.good_share - self.bad_share
+
+    @property
+    def success_without_as_far(self) -> float | None:
+        """Of the cases without it that came as far as it can happen, how many end well."""
+        return self.success_without if self.stage is None else self.stage.success_without
+
+    @property
+    def bad_share_as_far(self) -> float:
+        """Of the bad cases that came as far as it can happen, how many have it; every good case came as far."""
+        return self.bad_share if self.stage is None else self.stage.bad_share
+
+    @property
+    def helps(self) -> bool:
+        """Whether cases that came as far end well more often with it than without."""
+        return self.good_share > self.bad_share_as_far
 
 
 AnyCounted = TypeVar("AnyCounted", bound=Counted)

@@ -90,8 +90,9 @@ class Runs:
         """(n, n) expected visits to each state from each."""
         if self.n_steps > MOST_STEPS:
             raise WaypostError(
-                f"this strategy takes {self.n_steps} different steps, more than {MOST_STEPS}: too many to compare them "
-                f"all; merge states by activity (by='activity'), or ask about one pattern"
+                f"this strategy takes {self.n_steps:,} different steps, more than {MOST_STEPS:,}: too many to compare "
+                f"them all; take a smaller model (of a log: --eps 0.9, or fewer kinds of events by a recipe), or ask "
+                f"about one pattern (waypost pattern)"
             )
         return self.eliminated.after(np.eye(self.n_steps))
 

@@ -8,20 +8,26 @@ from rich import box
 from rich.console import Console
 from rich.text import Text
 
-from waypost.logs.description import Attribute, LogDescription
+from waypost.logs.description import FEW_VALUES, Attribute, LogDescription
 from waypost.report.table import fitted_table
-from waypost.report.wording import percent, printable
+from waypost.report.wording import count, percent, printable
 
 VARIANTS = 5
 NAMES = 8  # of a long list, so many are shown
 SEQUENCE = 200  # characters of a variant
+SEGMENTS = 3  # attributes that are named for dividing the cases
+UNIQUE = 0.5  # of the cases: a number with more values is rather a name
+UNDIVIDED = (
+    "No event or attribute divides the cases into good and bad ones; read more cases, take a deadline as the outcome "
+    "(--within '60 days' with --positive EVENT), or set one by a recipe (set_outcome)."
+)
 
 
 def print_description(found: LogDescription, name: str, *, top: int, console: Console | None = None) -> None:
     """Print what one asks of a log before one asks why."""
     console = Console() if console is None else console
     span = f", {found.first[:10]} to {found.last[:10]}" if found.first and found.last else ", without times"
-    console.print(Text(f"{printable(name)}: {found.cases:,} cases, {found.events:,} events{span}"))
+    console.print(Text(f"{printable(name)}: {count(found.cases, 'case')}, {count(found.events, 'event')}{span}"))
     head = ["activity", "cases", "share", "events", "first", "last"]
     performed = any(a.resources is not None for a in found.activities)
     head += ["performed by"] * performed
@@ -50,7 +56,8 @@ def print_description(found: LogDescription, name: str, *, top: int, console: Co
 def _print_variants(found: LogDescription, console: Console) -> None:
     shown = found.variants[:VARIANTS]
     covered = percent(shown[-1].coverage) if shown else "0 %"
-    console.print(Text(f"{found.n_variants:,} variants; the first {len(shown)} cover {covered} of the cases:"))
+    most = f"; the first {len(shown)} cover {covered} of the cases" if len(shown) > 1 else ""
+    console.print(Text(f"{count(found.n_variants, 'variant')}{most}:"))
     for variant in shown:
         console.print(Text(f"  {variant.cases:,}: {printable(', '.join(variant.activities), SEQUENCE)}"))
 
@@ -80,15 +87,27 @@ def _values(attribute: Attribute) -> str:
 def _counts(counts: Iterable[tuple[str, int]]) -> str:
     listed = list(counts)
     more = f" and {len(listed) - NAMES:,} more" if len(listed) > NAMES else ""
-    return ", ".join(f"{value} {count:,}" for value, count in listed[:NAMES]) + more
+    return ", ".join(f"{value} {n:,}" for value, n in listed[:NAMES]) + more
 
 
 def _print_outcomes(found: LogDescription, name: str, console: Console) -> None:
     """Print what could tell good cases from bad ones, and the command that asks."""
     if not found.outcomes:
-        console.print(Text("\nNo event or attribute divides the cases; set an outcome by a recipe (set_outcome)."))
+        console.print(Text(f"\n{UNDIVIDED}"))
         return
     console.print(Text("\nWhat could be the outcome:"))
     for one in found.outcomes:
-        console.print(Text(f"  {printable(one.option)}  {one.cases:,} cases, {percent(one.share)}; {one.why}"))
+        console.print(Text(f"  {printable(one.option)}  {count(one.cases, 'case')}, {percent(one.share)}; {one.why}"))
     console.print(Text(f"\nNext: waypost explain {printable(name)} {printable(found.outcomes[0].option)}"))
+    dividing = [printable(f"--segment {a.name!r}") for a in found.attributes if _divides(a, found)]
+    if dividing:
+        some = " or ".join(dividing[:SEGMENTS])
+        console.print(Text(f"Cases may differ to begin with: {some} tells whether steps matter alike in every part."))
+
+
+def _divides(attribute: Attribute, found: LogDescription) -> bool:
+    """Whether an attribute parts the cases into few kinds, and not by the outcome itself."""
+    few = 2 <= attribute.distinct == len(attribute.counts)
+    many = attribute.kind == "number" and FEW_VALUES < attribute.distinct < UNIQUE * found.cases
+    same = any(cases == found.outcomes[0].cases for _, cases in attribute.counts)
+    return attribute.of == "case" and (few or many) and not same

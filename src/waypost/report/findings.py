@@ -107,15 +107,14 @@ def _name(score: ActivityScore) -> Name:
 
 def _separating(group: Group) -> Finding:
     """Tell of an activity, or of several that equally many good and bad cases have."""
-    score = group[0]
+    score, stage, without = group[0], group[0].stage, group[0].success_without_as_far
     names = _listed([_name(each) for each in group], "and")
-    without = "" if score.success_without is None else f", {percent(score.success_without)} of those without it"
-    support = (
-        f" end well{without}. It is in {percent(score.good_share)} of the good and {percent(score.bad_share)} of the "
-        f"bad cases ({count(score.cases, 'case')})."
-    )
-    kind = "for" if score.separation > 0 else "against"
-    return Finding(kind, percent(score.success_after or 0), ("of the cases with ", *names, support))
+    passing = () if stage is None else (" that pass ", Name(printable(stage.name), activity=stage.name))
+    others = () if without is None else (f", {percent(without)} of those without it", *passing)
+    bad = f"{percent(score.bad_share_as_far)} of the bad cases{'' if stage is None else ' that come as far'}"
+    support = f". It is in {percent(score.good_share)} of the good and {bad} ({count(score.cases, 'case')})."
+    parts = ("of the cases with ", *names, " end well", *others, support)
+    return Finding("for" if score.helps else "against", percent(score.success_after or 0), parts)
 
 
 def _needed(story: Story, told: Sequence[ActivityScore]) -> Finding | None:

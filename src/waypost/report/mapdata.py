@@ -13,7 +13,10 @@ from waypost.logs.traces import written
 from waypost.model import MDP
 
 ARROWS = 1_500  # the most frequent; nobody reads more
-_SCORES = ("good_share", "bad_share", "success_after", "success_without", "defines_outcome")
+_SCORES = (
+    *("good_share", "bad_share", "bad_share_as_far", "certain", "success_after", "success_without"),
+    "defines_outcome",
+)
 
 
 def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -30,6 +33,7 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
         if score is not None:
             known |= {name: getattr(score, name) for name in _SCORES}
             known["bounds"] = {scope: [float(bound) for bound in bounds] for scope, bounds in score.bounds.items()}
+            known["stage"] = None if score.stage is None else asdict(score.stage)
             known["few"] = sorted(score.on_few)
             known["intervals"] = {name: list(ends) for name, ends in score.intervals.items()}
             known["examples"] = [*cases.get(stop.name, ())][:8]

@@ -12,6 +12,7 @@ from rich.text import Text
 from waypost.arguments import Positive, checked
 from waypost.patterns import FoundPatterns, PatternImportance, Telling
 from waypost.report.jsonfile import FORMAT, numbers
+from waypost.report.names import SHORT_NAMES, differing
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, exactly, number, percent, printable, share, span
 
@@ -63,7 +64,16 @@ def telling_line(telling: Telling) -> str:
     '... Consultation Application+ ...: 61.2 % of the runs that succeed, 5.3 % of the others'
     """
     others = "" if telling.contrast is None else f", {percent(telling.contrast)} of the others"
-    return f"{printable(str(telling.pattern))}: {percent(telling.importance)} of the runs that succeed{others}"
+    return f"{printable(_written(telling))}: {percent(telling.importance)} of the runs that succeed{others}"
+
+
+def _written(telling: Telling) -> str:
+    """Pattern with the short names of states of many variables."""
+    text, first = str(telling.pattern), telling.mdp.states[telling.mdp.initial]
+    for name in {test.name for test in telling.pattern.tests() if test.name is not None}:
+        if (short := differing(first, name)) != name:  # a name of many variables has commas, and so stands in quotes
+            text = text.replace(f'"{name}"', f'"{short}"' if short else "(start)")
+    return text
 
 
 @checked
@@ -84,13 +94,15 @@ def print_found(found: FoundPatterns, called: str, console: Console) -> None:
     head = ["segment", "reach it", *(["do not"] if contrasted else []), "all runs", *(["bits"] if contrasted else [])]
     lines = []
     for one in found:
-        cells = [str(one.pattern), number(one.importance)]
+        cells = [_written(one), number(one.importance)]
         cells += [number(one.contrast)] if one.contrast is not None else []
         lines.append([*cells, number(one.support), *([number(one.information)] if contrasted else [])])
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
     told = f", and matching tells {number(found[0].information)} bits about success" if contrasted else ""
     console.print(Text(f"The first: {telling_line(found[0])}{told}."))
     console.print(Text(f"{count(found.tried, 'segment')} tried; none of those shown restates another."))
+    if any(_written(one) != str(one.pattern) for one in found):
+        console.print(Text(f"{SHORT_NAMES} --json prints full names, as `waypost pattern` takes them."))
 
 
 def found_document(found: FoundPatterns, called: str) -> dict[str, Any]:

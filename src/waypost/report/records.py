@@ -11,7 +11,10 @@ from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind, Number
 from waypost.report.names import labels_of
 
-COUNTED = ("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without")
+COUNTED = (
+    *("cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without"),
+    "success_without_as_far",
+)
 WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
 Value = str | Number | None
 

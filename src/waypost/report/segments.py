@@ -21,7 +21,11 @@ def print_segments(found: Segments, console: Console | None = None) -> None:
     lines = []
     for segment in found.segments:
         best = next((c for c in segment.contrasts.ranked if c.certain > 0), None) if segment.contrasts else None
-        said = "-" if best is None else f"{best.name}: {percent(best.good_share)} good, {percent(best.bad_share)} bad"
+        said = (
+            "-"
+            if best is None
+            else f"{best.name}: {percent(best.good_share)} good, {percent(best.bad_share_as_far)} bad"
+        )
         lines.append([segment.name, said, f"{segment.cases:,}", percent(segment.success)])
     console.print(Text(f"\nBy {printable(found.attribute)}:"))
     head = ["segment", "what separates most", "cases", "end well"]

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.results import Explanation
+from waypost.model.traces import Stage
 from waypost.report.text import Item, Section, Summary
 from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
 
@@ -14,6 +15,7 @@ Group = list[ActivityScore]
 
 FINDINGS = 5
 CLEAR = 0.02  # a separation that is certain by less than this is not worth a sentence
+RARE = 0.01  # of the cases; what fewer have decides no column
 APART = 0.005  # model and log print differently from here on
 MARK = "*"
 WAITED = 3600.0  # seconds; shorter waits are not told
@@ -23,6 +25,10 @@ NOT_CONTROL = (
 )
 MARKED = f"{MARK} hangs on choices that fewer than 30 cases took"
 AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases")
+AS_FAR = "without, as far"
+CAME_AS_FAR = (
+    f"'{AS_FAR}' leaves out the cases that were over before the step could happen: that is the fair comparison."
+)
 
 
 def lead(story: Story) -> str:
@@ -35,7 +41,7 @@ def headings(story: Story) -> tuple[str, ...]:
     """Headings of the columns that `cells` fills, after the activity's name."""
     model = ("in the model",) if shows_model(story) else ()
     scopes = tuple(SCOPE_TITLES[scope] for scope in story.scopes)
-    return (*AS_RUN[:2], *model, *scopes, *AS_RUN[2:])
+    return (*AS_RUN[:2], *model, *scopes, *AS_RUN[2:4], *([AS_FAR] if shows_stages(story) else []), AS_RUN[4])
 
 
 def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
@@ -44,19 +50,22 @@ def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     scopes = (span(score.bounds[scope]) + MARK * (scope in score.on_few) for scope in story.scopes)
     good, bad = share_cell(score.good_share), share_cell(score.bad_share)
     after, without = share_cell(score.success_after), share_cell(score.success_without)
-    return (good, bad, *model, *scopes, after, without, f"{score.cases:,}")
+    as_far = (share_cell(score.success_without_as_far),) if shows_stages(story) else ()
+    return (good, bad, *model, *scopes, after, without, *as_far, f"{score.cases:,}")
 
 
 def interval_headings(story: Story) -> tuple[str, ...]:
     """Headings of the columns that `interval_cells` fills."""
-    return (*AS_RUN[:2], *(SCOPE_TITLES[scope] for scope in story.scopes if scope != "strategy"), *AS_RUN[2:4])
+    as_far = [AS_FAR] if shows_stages(story) else []
+    return (*AS_RUN[:2], *(SCOPE_TITLES[scope] for scope in story.scopes if scope != "strategy"), *AS_RUN[2:4], *as_far)
 
 
 def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """The interval of each share, and the one that both bounds lie in, when cases are drawn again."""
     known = score.intervals
     bounds = [(known[f"{s}_lower"][0], known[f"{s}_upper"][1]) for s in story.scopes if f"{s}_lower" in known]
-    shares = [known.get(part) for part in ("good_share", "bad_share", "success_after", "success_without")]
+    parts = ("good_share", "bad_share", "success_after", "success_without", "success_without_as_far")
+    shares = [known.get(part) for part in (parts if shows_stages(story) else parts[:4])]
     written = [
         "-" if ends is None else " to ".join(share_cell(end).removesuffix(" %") for end in ends) for ends in shares
     ]
@@ -66,6 +75,12 @@ def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
 def shows_model(story: Story) -> bool:
     """Whether the model says something else than the log, so that both must be shown."""
     return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in story.activities)
+
+
+def shows_stages(story: Story) -> bool:
+    """Whether a step that is not rare fares otherwise among the cases that came as far than among all."""
+    often = (a for a in story.ranked if a.cases >= RARE * story.cases)
+    return any((a.success_without_as_far or 0) - (a.success_without or 0) >= APART for a in often)
 
 
 def share_cell(value: float | None) -> str:
@@ -113,9 +128,9 @@ def most_lost(stages: Sequence[Group]) -> tuple[ActivityScore | None, ActivitySc
 
 def _alike(scores: Sequence[ActivityScore]) -> list[Group]:
     """Activities that equally many good and bad cases have, together, in the order given."""
-    groups: dict[tuple[int, int], list[ActivityScore]] = {}
+    groups: dict[tuple[int, int, Stage | None], list[ActivityScore]] = {}
     for score in scores:
-        groups.setdefault((score.good_cases, score.bad_cases), []).append(score)
+        groups.setdefault((score.good_cases, score.bad_cases, score.stage), []).append(score)
     return list(groups.values())
 
 
@@ -141,6 +156,10 @@ def _stages(groups: Sequence[Group]) -> str:
 def _finding(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
+    if (stage := score.stage) is not None and stage.success_with is not None and stage.success_without is not None:
+        compared = f"{percent(stage.success_with)} succeed with {printable(score.name)}{also} (n = {stage.having:,})"
+        others = f"{percent(stage.success_without)} without"
+        return f"Of the {count(stage.cases, 'case')} that pass {printable(stage.name)}, {compared}, {others}."
     sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
     (most, more), (least, less) = sides if score.separation > 0 else sides[::-1]
     passed = f"pass {printable(score.name)}{also}"
@@ -170,12 +189,13 @@ def _waiting(story: Story) -> str | None:
 def duration(seconds: float) -> str:
     """Time as people say it.
 
-    >>> duration(90), duration(7200), duration(400_000)
-    ('1.5 minutes', '2 hours', '4.6 days')
+    >>> duration(90), duration(3600), duration(400_000)
+    ('1.5 minutes', '1 hour', '4.6 days')
     """
-    for unit, size in (("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)):
+    for unit, size in (("day", 86_400.0), ("hour", 3600.0), ("minute", 60.0)):
         if seconds >= size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+            many = f"{seconds / size:.1f}".removesuffix(".0")
+            return f"{many} {unit}{'' if many == '1' else 's'}"
     return f"{seconds:.0f} seconds"
 
 
@@ -199,14 +219,15 @@ def trust(story: Story) -> tuple[str, ...]:
 
 def control(story: Story, reached: str) -> tuple[str, ...]:
     """Say what the numbers cannot say, and what the bounds can."""
+    fair = (CAME_AS_FAR,) if shows_stages(story) else ()
     if not story.scopes:
-        return (NOT_CONTROL,)
+        return (*fair, NOT_CONTROL)
     could = (
         f"The bounds over strategies say what the choices could change: by them {reached} of the cases would end well, "
         f"as far as the model goes."
     )
     marked = (f"{MARKED}.",) if any(a.on_few for a in story.activities) else ()
-    return (NOT_CONTROL, could, *marked)
+    return (*fair, NOT_CONTROL, could, *marked)
 
 
 def story_summary(explanation: Explanation, top: int) -> Summary:

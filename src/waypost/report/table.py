@@ -1,4 +1,4 @@
-"""Tables for people, in the terminal: every column is there at every width; what is too long wraps."""
+"""Tables for people, in the terminal: every number is there at every width; what is too long wraps."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
 from waypost.report.wording import SCOPE_TITLES, cell, chance, count, printable, proof, span
 
 NAME = 28  # characters of the longest word that a column of names keeps whole before the numbers beside it are broken
+NAMED = 6  # characters of a name that a column keeps together, or numbers go below it
 WORD = 14  # characters up to which a word stays whole
 _STYLES = {Kind.INDISPENSABLE: "bold blue", Kind.IMPORTANT: "blue", Kind.DETRIMENTAL: "yellow", Kind.MARGINAL: "dim"}
 
@@ -167,7 +168,8 @@ def fitted_table(
     """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
 
     Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes; a
-    blank between columns goes too where that is what keeps the words of names whole.
+    blank between columns goes too where that is what keeps the words of names whole. Where not even the start of a
+    name has room beside the numbers, they stand below it, each with its heading.
     """
     cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
     bare: Any = {"title_justify": "left", "show_edge": False, "pad_edge": False, **look}
@@ -190,9 +192,24 @@ def fitted_table(
             made.add_row(*line)
     fitting = (made for made in (wide, narrow, narrowest) if _least_width(made, console, least) <= console.width)
     chosen = next(fitting, narrow)
+    room = console.width - _least_width(chosen, console, least) + sum(least)
+    if room < min(sum(least), NAMED * names):
+        return _stacked(head, cells, names, bare)
     if names > 1:
         _share_out(chosen, console, least, [max(len(line[k].plain) for line in cells) for k in range(names) if cells])
     return chosen
+
+
+def _stacked(head: Sequence[str], cells: Sequence[Sequence[Text]], names: int, look: dict[str, Any]) -> Table:
+    """Names on lines of their own, what is known of them below."""
+    made = Table(**(look | {"show_header": False, "box": None}))
+    made.add_column(overflow="fold")
+    for line in cells:
+        made.add_row(Text(", ").join(name for name in line[:names] if name.plain))
+        pairs = zip(head[names:], line[names:], strict=False)
+        below = "; ".join(f"{heading} {value.plain}" for heading, value in pairs if value.plain)
+        made.add_row(Padding(Text(below, line[-1].style), (0, 0, 0, 2)))
+    return made
 
 
 def _words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from waypost.importance.reading import IMPORTANT, MARGINAL, kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.importance.single import PathImportance
 from waypost.model.effects import told_path
-from waypost.report.names import addition, captions, group_by_label
+from waypost.report.names import SHORT_NAMES, addition, are_short, captions, group_by_label, short_names
 from waypost.report.wording import SCOPE_TITLES, count, exactly, percent, printable, proof, share, span
 
 _WHATEVER = {"all": "whatever is done", "optimal": "under every best strategy", "strategy": "under the given strategy"}
@@ -123,7 +123,7 @@ def _entries(explanation: Explanation) -> list[_Entry]:
     """One entry per state or label, most important first; start and target are no news."""
     read, groups = explanation.kinds, explanation.groups
     inner = [k for k in explanation.ranking.tolist() if read[k] not in {Kind.START, Kind.TARGET}]
-    shared = Counter(captions(explanation.mdp))
+    shared, called = Counter(captions(explanation.mdp)), short_names(explanation.mdp)
     entries = []
     for name, size in explanation.told_groups.items():
         bounds = {scope: groups[name][scope] for scope in explanation.scopes}
@@ -138,7 +138,9 @@ def _entries(explanation: Explanation) -> list[_Entry]:
         for kind in dict.fromkeys(read[k] for k in members):
             same = [k for k in members if read[k] is kind]
             note = _note(explanation, name, same, shared[name])
-            entries.append(_Entry(name, note, kind, _envelope(explanation, same), len(same)))
+            state = int(explanation.asked[same[0]])
+            shown = called(state) if name == explanation.mdp.states[state] else name
+            entries.append(_Entry(shown, note, kind, _envelope(explanation, same), len(same)))
     return sorted(entries, key=lambda entry: -entry.weight)
 
 
@@ -152,7 +154,9 @@ def _envelope(explanation: Explanation, members: Sequence[int]) -> dict[str, Bou
 
 def _note(explanation: Explanation, name: str, members: Sequence[int], labelled: int) -> str:
     if len(members) == 1:
-        return printable(addition(name, explanation.mdp.states[int(explanation.asked[members[0]])]))
+        state = int(explanation.asked[members[0]])
+        whole = name == explanation.mdp.states[state]
+        return "" if whole else printable(addition(name, short_names(explanation.mdp)(state)))
     return f"any of {len(members)} states" if labelled == len(members) else f"{len(members)} of its {labelled} states"
 
 
@@ -160,9 +164,10 @@ def _lead(explanation: Explanation, target: str) -> str:
     initial = repr(printable(explanation.mdp.states[explanation.mdp.initial]))
     low, high = explanation.reachability.lower, explanation.reachability.upper
     reached = f"From {initial}, {target} is reached with probability {exactly(high)}"
+    short = f" {SHORT_NAMES}" if are_short(explanation.mdp) else ""
     if low == high:
-        return f"{reached}, whatever choices are made."
-    return f"{reached} at best and {exactly(low)} at worst, depending on the choices made."
+        return f"{reached}, whatever choices are made.{short}"
+    return f"{reached} at best and {exactly(low)} at worst, depending on the choices made.{short}"
 
 
 def _words(kind: Kind, target: str, scope: str) -> tuple[str, str]:

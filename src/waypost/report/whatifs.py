@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.importance.whatifs import WhatIfs
+from waypost.report.names import short_names
 from waypost.report.wording import cell, printable, span
 
 WHAT_IF = ("success after", "success without")
@@ -26,7 +27,7 @@ def whatif_words(explanation: Explanation) -> list[str]:
     Without Consultation, 'Granted' is reached with probability 0.465 at best, instead of 0.98.
     Without Rework, 'Granted' is reached with probability 0.9 at best, instead of 0.98.
     """
-    known, mdp = explanation.whatifs, explanation.mdp
+    known, called = explanation.whatifs, short_names(explanation.mdp)
     if known is None:
         return []
     target, best = printable(explanation.target), explanation.reachability.upper
@@ -34,7 +35,7 @@ def whatif_words(explanation: Explanation) -> list[str]:
     dear = sorted((k for k in inner if known.without[k] < best), key=lambda k: float(known.without[k]))
     said = []
     for k in dear[:SENTENCES]:
-        name, left = printable(mdp.states[explanation.asked[k]]), known.without[k]
+        name, left = printable(called(int(explanation.asked[k]))), known.without[k]
         said.append(
             f"Without {name}, {target} "
             + (

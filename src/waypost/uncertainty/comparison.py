@@ -6,6 +6,7 @@ Nothing is learned: all numbers are counted, so a thousand draws take a moment.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -74,16 +75,20 @@ class Comparison:
     activities: tuple[ActivityChange, ...]
 
     def sentences(self, top: int = 5) -> tuple[str, ...]:
-        """What changed, in words."""
-        told = [_spoken("the share of good cases", self.success)]
+        """What changed, in words; activities that the same shares of cases have, together."""
+        alike: dict[Any, list[ActivityChange]] = {}
         for activity in self.activities:
-            if activity.defines_outcome is None and activity.share.real and len(told) <= top:
-                told.append(_spoken(f"the share of cases with {activity.name!r}", activity.share))
-        shifted = [a for a in self.activities if a.defines_outcome is None and a.separation.real]
-        for activity in sorted(shifted, key=lambda a: -abs(a.separation.difference or 0))[:top]:
-            good, bad = activity.good_share, activity.bad_share
+            if activity.defines_outcome is None:
+                alike.setdefault((activity.share, activity.good_share, activity.bad_share), []).append(activity)
+        told = [_spoken("the share of good cases", self.success)]
+        for group in alike.values():
+            if group[0].share.real and len(told) <= top:
+                told.append(_spoken(f"the share of cases with {_named(group)}", group[0].share))
+        shifted = [group for group in alike.values() if group[0].separation.real]
+        for group in sorted(shifted, key=lambda g: -abs(g[0].separation.difference or 0))[:top]:
+            good, bad = group[0].good_share, group[0].bad_share
             told.append(
-                f"{activity.name!r} separates differently: {_percent(good.before)} of the good and "
+                f"{_named(group)} separates differently: {_percent(good.before)} of the good and "
                 f"{_percent(bad.before)} of the bad cases had it before, {_percent(good.after)} and "
                 f"{_percent(bad.after)} after"
             )
@@ -99,6 +104,11 @@ class Comparison:
             "success": self.success.as_dict(),
             "activities": [a.as_dict() for a in self.activities],
         }
+
+
+def _named(group: Sequence[ActivityChange]) -> str:
+    also = f" (and, as many, {', '.join(repr(each.name) for each in group[1:])})" if len(group) > 1 else ""
+    return f"{group[0].name!r}{also}"
 
 
 def compare_logs(before: Log, after: Log, *, seed: int = 1, draws: int = DRAWS) -> Comparison:

@@ -5,10 +5,12 @@ Nothing is learned. Drawing cases is drawing how often each kind of case comes, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.logs import Log
+from waypost.logs import Log, contrast
 from waypost.model.arrays import Floats
 
 LEVEL = 0.95
@@ -27,9 +29,10 @@ def share_intervals(log: Log, *, resamples: int, seed: int, level: float = LEVEL
     (True, True, (1.0, 1.0))
     """
     names = tuple(log.activities())
-    drawn = drawn_shares(log, names, np.random.default_rng(seed), resamples)
+    stages = {c.name: names.index(c.stage.name) for c in contrast(log).activities if c.stage is not None}
+    drawn = drawn_shares(log, names, np.random.default_rng(seed), resamples, stages)
     found: dict[str, dict[str, Interval]] = {name: {} for name in names}
-    for part in ("good_share", "bad_share", "success_after", "success_without"):
+    for part in ("good_share", "bad_share", "success_after", "success_without", "success_without_as_far"):
         for k, name in enumerate(names):
             known = drawn[part][:, k][np.isfinite(drawn[part][:, k])]
             if len(known):
@@ -55,11 +58,28 @@ def measured_shares(log: Log, names: tuple[str, ...]) -> dict[str, Floats]:
     return {part: values[0] for part, values in _shares(present, good, counts[None, :]).items()}
 
 
-def drawn_shares(log: Log, names: tuple[str, ...], random: np.random.Generator, draws: int) -> dict[str, Floats]:
-    """Shares in as many resamples: drawing cases is drawing how often each kind of case comes."""
+def drawn_shares(
+    log: Log,
+    names: tuple[str, ...],
+    random: np.random.Generator,
+    draws: int,
+    stages: Mapping[str, int] | None = None,
+) -> dict[str, Floats]:
+    """Shares in as many resamples: drawing cases is drawing how often each kind of case comes.
+
+    `stages` are the stages of activities, by their position in `names`: what came as far is told where it is asked for.
+    """
     present, good, counts = _patterns(log, names)
     weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)
-    return _shares(present, good, weights)
+    found = _shares(present, good, weights)
+    if stages is not None:
+        lacking = ~present
+        for name, stage in stages.items():
+            lacking[:, names.index(name)] &= present[:, stage]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            without, well = weights @ lacking.astype(float), weights[:, good] @ lacking[good].astype(float)
+            found["success_without_as_far"] = well / without
+    return found
 
 
 def _shares(present: NDArray[np.bool_], good: NDArray[np.bool_], weights: Floats) -> dict[str, Floats]:

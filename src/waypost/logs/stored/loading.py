@@ -13,7 +13,7 @@ from waypost.errors import LogError
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.engines import Engine, Table, duckdb, literal, shown, table_of
 from waypost.logs.stored.log import NO_TIME, StoredLog, letter, number_of
-from waypost.logs.table import chosen_columns, reading_note
+from waypost.logs.table import chosen_columns, missing_name, reading_note
 
 
 def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
@@ -98,12 +98,12 @@ def _query(engine: Engine, table: str, chosen: Mapping[str, str]) -> str:
 
 def _check(engine: Engine, source: Table, where: str) -> None:
     for column, what in (("wp_case", "case"), ("wp_activity", "activity")):
-        lacking = source[column].isnull()
+        lacking = source[column].isnull() | (source[column].strip() == "")
         missing, row = engine.row_of(source.agg(n=lacking.sum(), row=source.wp_r.min(where=lacking)))
         if missing is None:
             raise LogError(f"{where} has no rows")
         if missing:
-            raise LogError(f"{where}, row {row + 1}: no {what} ({missing} rows in all are without)")
+            raise missing_name(where, row, what, missing)
 
 
 def _timed(engine: Engine, source: Table, *, timed: bool) -> tuple[Table, int]:

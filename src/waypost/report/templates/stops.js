@@ -29,7 +29,7 @@ function stopNote(page, k) {
   const stop = page.data.map.stops[k];
   if (stop.role !== "activity") return counted(stop.cases, "case");
   if (page.colour === "change" && stop.change) return `${shortPercent(stop.change.before ?? 0)} → ${shortPercent(stop.change.after ?? 0)}`;
-  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share)}`;
+  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share_as_far)}`;
   if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
   const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
   return bounds ? span(...bounds) : counted(stop.cases, "case");
@@ -48,7 +48,7 @@ function stopLook(page, k) {
   }
   if (page.colour === "contrast") {
     if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
-    const apart = stop.good_share - stop.bad_share;
+    const apart = stop.good_share - stop.bad_share_as_far;
     return { text, tone: Math.abs(apart) < .02 ? "ramp" : apart > 0 ? "for" : "against", value: Math.abs(apart) < .02 ? 0 : Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
   }
   if (page.colour === "success") return { text, tone: "ramp", value: stop.success_after ?? 0, classes: defines };
@@ -89,17 +89,20 @@ function showStop(page, host, k) {
   ].filter(Boolean));
 }
 
+const endsWell = (value) => (value == null ? "none" : percent(value));
+
 function contrastRows(page, stop) {
   if (stop.good_share == null) return [];
   const row = (title, name, tone) => {
     const value = stop[name];
     return element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value), interval(stop, name)));
   };
+  const fair = stop.stage ? [element("p", {}, `Of the ${stop.stage.cases.toLocaleString("en")} cases that pass `, bdi(stop.stage.name), `, ${endsWell(stop.stage.success_with)} end well with it, ${endsWell(stop.stage.success_without)} without it.`)] : [];
   const drawn = Object.keys(stop.intervals || {}).length ? [element("p", { class: "muted" }, "In brackets: where 95 % of the shares lie when cases are drawn again.")] : [];
   if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
   return [
     element("h4", {}, "How many have it"), row("Good cases", "good_share", "for"), row("Bad cases", "bad_share", "against"),
-    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...drawn,
+    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...fair, ...drawn,
   ];
 }
 
@@ -153,11 +156,11 @@ function stopRanking(page) {
   // what stands beside the picture before anything is clicked
   if (page.sides.length > 1) return changeRanking(page);
   const ranked = page.data.map.stops.map((stop, k) => ({ stop, k })).filter(({ stop }) => stop.good_share != null && !stop.defines_outcome)
-    .sort((a, b) => Math.abs(b.stop.good_share - b.stop.bad_share) - Math.abs(a.stop.good_share - a.stop.bad_share)).slice(0, 8);
+    .sort((a, b) => b.stop.certain - a.stop.certain || b.stop.cases - a.stop.cases).slice(0, 8);
   if (!ranked.length) return null;
   return [
-    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step; what separates them most comes first."),
+    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step, bad ones only where they came as far as it can happen; what separates them most comes first."),
     element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", "Good", "Bad"].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, t)))),
-      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share >= stop.bad_share ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share)), element("td", { class: "num" }, percent(stop.bad_share)))))),
+      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share >= stop.bad_share_as_far ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share)), element("td", { class: "num" }, percent(stop.bad_share_as_far)))))),
   ];
 }
