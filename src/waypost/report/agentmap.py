@@ -58,7 +58,7 @@ def plot_agent(
     >>> figure.axes[0].get_title()
     "the agent reaches 'x=1, y=0'\nwith 1; 1 is possible"
     """
-    mdp = explanation.world
+    mdp = explanation.mdp
     places = needed_coordinates(mdp, coordinates)
     frame, colours = frame_of(places), palette(theme)
     agents = [explanation, *([explanation.against] if explanation.against else [])]
@@ -91,7 +91,7 @@ def _title(agent: AgentExplanation, called: str) -> str:
 
 def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _Spot]:
     """What happens on each field, over all its states."""
-    mdp = explanation.world
+    mdp = explanation.mdp
     spots = {at: _Spot() for at in set(places.values())}
     costliest: dict[Field, float] = {}
     for place in explanation.places:
@@ -114,9 +114,9 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
             spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
             spot.advice = "" if spot.best else _advice(mdp, place.best)
     for fate in explanation.fates:
-        if explanation.is_late(fate):
+        if fate.late:
             continue
-        states = (mdp.state(explanation.place(state)) for state in fate.states)
+        states = (mdp.state(state) for state in fate.states)
         standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
@@ -154,8 +154,8 @@ def _draw(
     axis: Any, agent: AgentExplanation, spots: Mapping[Field, _Spot], places: Coordinates, frame: Frame, worst: float
 ) -> None:
     patches = matplotlib("patches")
-    world = agent.world
-    marks = marks_on(world, agent.decisions.target, places)
+    world = agent.mdp
+    marks = marks_on(world, agent.target, places)
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
         passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all

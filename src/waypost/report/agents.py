@@ -66,7 +66,7 @@ def note(explanation: AgentExplanation) -> str:
 def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     if explanation.within is None or not explanation.departures:
         return departures(explanation.decisions, "the agent", top)
-    found, world = explanation.departures, explanation.world
+    found, world = explanation.departures, explanation.mdp
     said = [
         f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
         f"{taken(world, d.state, d.taken)} is taken and {told(world, d.state, *d.best[:2])} would mostly be best"
@@ -98,7 +98,7 @@ def _times(visits: float) -> str:
 def _ends(explanation: AgentExplanation, top: int) -> list[str]:
     if explanation.within is not None:
         return _ends_in_time(explanation, top)
-    said, fates, mdp = [], explanation.fates, explanation.decisions.mdp
+    said, fates, mdp = [], explanation.fates, explanation.mdp
     if len(fates) > MANY:
         return _ends_by_label(explanation, top)
     titled = dict(zip(mdp.states, titles(mdp), strict=True))
@@ -113,7 +113,7 @@ def _ends(explanation: AgentExplanation, top: int) -> list[str]:
 
 def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
     """Where runs end, by what the places are called, where they are too many to be told one by one."""
-    mdp = explanation.decisions.mdp
+    mdp = explanation.mdp
     called = dict(zip(mdp.states, captions(mdp), strict=True))
     places: dict[tuple[str, bool], list[float]] = {}
     for fate in explanation.fates:
@@ -138,11 +138,11 @@ def _ending(said: list[str]) -> list[str]:
 
 def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
     """Where runs end that are not there in time: for good, or because the time is up."""
-    titled = dict(zip(explanation.world.states, titles(explanation.world), strict=True))
+    titled = dict(zip(explanation.mdp.states, titles(explanation.mdp), strict=True))
     places: dict[str, float] = {}
     for fate in explanation.fates:
-        if not explanation.is_late(fate):
-            place = titled[explanation.place(fate.states[0])]
+        if not fate.late:
+            place = titled[fate.states[0]]
             places[place] = places.get(place, 0.0) + fate.probability
     order = sorted(places, key=lambda place: -places[place])
     said = [f"{percent(places[place])} in {printable(place)}, beyond hope" for place in order[:top]]
@@ -155,7 +155,7 @@ def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
 
 
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
-    other, world = explanation.against, explanation.world
+    other, world = explanation.against, explanation.mdp
     if other is None or not explanation.differences:
         return ["The other agent does the same wherever either comes."]
     said = [
@@ -206,7 +206,7 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
     """
     console.print(Text(lead(explanation)))
     beside = explanation.differences if explanation.against is not None else ()
-    world = explanation.world
+    world = explanation.mdp
     lines = [
         [
             *_place(world, d.state, d.best, d.taken),
@@ -249,7 +249,7 @@ def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
             }
             for d in explanation.departures
         ],
-        "ends": [{**fate._asdict(), "late": explanation.is_late(fate)} for fate in explanation.fates],
+        "ends": [fate._asdict() for fate in explanation.fates],
     }
     if explanation.against is not None:
         found["against"] = agent_document(explanation.against)
