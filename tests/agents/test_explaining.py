@@ -64,7 +64,7 @@ def test_two_agents_stand_side_by_side():
     assert {d.state for d in found.differences} <= {mdp.states[s] for s in range(16)}
     assert all(d.taken == {"right": 1.0} and d.taken_by_other == {"down": 1.0} for d in found.differences)
     assert list(found.to_frame().index) == [d.state for d in found.differences]
-    assert "The other agent reaches it" in found.summary(top=1)
+    assert "The other agent is better: it reaches it with probability 0.049, 0.018 more." in found.summary(top=1)
     same = explain_agent(mdp, np.full(16, 2), target="goal", against=np.full(16, 2))
     assert same.differences == ()
     assert "does the same wherever either comes" in same.summary()

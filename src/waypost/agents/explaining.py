@@ -19,6 +19,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from waypost.agents.conduct import Conduct, conduct_of
+from waypost.agents.groups import LossGroup, loss_groups
 from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
@@ -62,6 +63,14 @@ class Difference(NamedTuple):
     taken_by_other: Mapping[str, float]
     cost: float  # of success, over all visits
     cost_to_other: float
+
+
+class Margin(NamedTuple):
+    """What one agent loses more than another, in the places in which it does."""
+
+    cost: float  # of success
+    places: int
+    groups: tuple[LossGroup, ...]  # what most of these places have in common
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +169,7 @@ class AgentExplanation:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Places that either agent meets and in which they do different things, by what is lost there."""
+        """Places that either meets and in which they do different things, by how much more one of them loses there."""
         if self.against is None:
             return ()
         theirs = {place.state: place for place in self.against.places}
@@ -176,7 +185,22 @@ class AgentExplanation:
             for mine in self.places
             if max(mine.visits, (other := theirs[mine.state]).visits) > 0 and not _alike(mine.taken, other.taken)
         ]
-        return tuple(sorted(apart, key=lambda d: -max(d.cost, d.cost_to_other)))
+        return tuple(sorted(apart, key=lambda d: (-abs(d.cost - d.cost_to_other), -d.cost)))
+
+    @cached_property
+    def groups(self) -> tuple[LossGroup, ...]:
+        """What the places in which most is lost have in common, the most costly first."""
+        return loss_groups(self.mdp, self.conduct, self.conduct.costs)
+
+    @cached_property
+    def behind(self) -> Margin | None:
+        """What this agent loses more than the other, where it does; None without another."""
+        return None if self.against is None else _margin(self, self.against)
+
+    @cached_property
+    def ahead(self) -> Margin | None:
+        """What the other agent loses more than this one, where it does; None without another."""
+        return None if self.against is None else _margin(self.against, self)
 
     @property
     def late(self) -> float:
@@ -321,6 +345,15 @@ def _explained_in_time(
 def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     """Whether two agents take the same actions equally often."""
     return all(abs(one.get(action, 0.0) - other.get(action, 0.0)) <= CLOSE for action in {*one, *other})
+
+
+def _margin(one: AgentExplanation, other: AgentExplanation) -> Margin:
+    """What one agent loses more than another, place by place."""
+    mine, theirs = (each.conduct.lost(one.mdp) for each in (one, other))
+    more = np.where(mine > theirs * (1 + CLOSE), mine - theirs, 0.0)
+    part = np.where(more > 0, more / np.where(more > 0, mine, 1.0), 0.0)
+    groups = loss_groups(one.mdp, one.conduct, one.conduct.costs * part[one.mdp.choice_state])
+    return Margin(float(more.sum()), int(np.count_nonzero(more)), groups)
 
 
 def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], Floats]:
