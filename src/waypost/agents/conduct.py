@@ -14,6 +14,8 @@ from waypost.importance import Decisions
 from waypost.model import MDP, Strategy
 from waypost.model.arrays import Floats, Ints, Mask
 
+LEAST, MOST = np.nextafter(0, 1), np.nextafter(1, 0)  # what is neither 0 nor 1 is not rounded to it
+
 
 @dataclass(frozen=True, eq=False)
 class Conduct:
@@ -68,3 +70,12 @@ def shares_of(mdp: MDP, modes: Floats, weight: Floats) -> Floats:
     total = weight.sum(axis=0)
     parts = np.where(total > 0, weight / np.where(total > 0, total, 1.0), 1 / len(modes))
     return np.asarray((parts[:, mdp.choice_state] * modes).sum(axis=0))
+
+
+def certain(probability: float, *, surely: bool, maybe: bool) -> float:
+    """Probability of what the graph says is certain, possible, or neither.
+
+    >>> certain(1.0000000000000002, surely=False, maybe=True) < 1, certain(0.9999999999999997, surely=True, maybe=True)
+    (True, 1.0)
+    """
+    return 1.0 if surely else float(np.clip(probability, LEAST, MOST)) if maybe else 0.0

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from waypost.agents.conduct import Conduct, conduct_of
+from waypost.agents.conduct import Conduct, certain, conduct_of
 from waypost.agents.groups import LossGroup, loss_groups
 from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
@@ -298,12 +298,13 @@ def _explained(
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
     fates, visits = _settled(strategy, target)
-    passing = np.where(np.isinf(visits) | np.tile(mdp.where(target), strategy.memory), 0.0, visits)
+    wanted = np.tile(mdp.where(target), strategy.memory)
+    passing = np.where(np.isinf(visits) | wanted, 0.0, visits)
     explained = AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
-        success=found.reached,
+        success=certain(found.reached, surely=not fates, maybe=bool(visits[wanted].any())),
         best=found.reachability,
         conduct=conduct_of(strategy, found, visits),
         fates=fates,

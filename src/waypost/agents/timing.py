@@ -15,14 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from waypost.agents.conduct import Conduct, shares_of
+from waypost.agents.conduct import LEAST, MOST, Conduct, certain, shares_of
 from waypost.errors import ModelError
 from waypost.importance.deciding import CLOSE
 from waypost.model import MDP, Strategy, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.arrays import Floats, Mask
 
 LARGEST = 100_000_000  # states times steps whose values are kept
-LEAST, MOST = np.nextafter(0, 1), np.nextafter(1, 0)  # what is neither 0 nor 1 is not rounded to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +66,11 @@ def timed_conduct(strategy: Strategy, wanted: Mask, steps: int) -> TimedConduct:
     return TimedConduct(
         conduct=played.conduct(_gaps(mdp, best, steps)),
         best=float(best[min(steps, len(best) - 1)][mdp.initial]),
-        reached=_certain(float(arrived[every].sum()), surely=not failed, maybe=bool(entered[every].any())),
+        reached=certain(float(arrived[every].sum()), surely=not failed, maybe=bool(entered[every].any())),
         steps=float(played.visits.sum()),
         ended=np.where(over & ~every, arrived, 0.0).reshape(memory, -1).sum(axis=0),
         late=here.reshape(memory, -1).sum(axis=0),
     )
-
-
-def _certain(probability: float, *, surely: bool, maybe: bool) -> float:
-    """Probability of what the graph says is certain, possible, or neither."""
-    return 1.0 if surely else float(np.clip(probability, LEAST, MOST)) if maybe else 0.0
 
 
 def _best_in_time(mdp: MDP, wanted: Mask, steps: int) -> list[Floats]:
