@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from waypost import MDP, explain_agent, reachability
-from waypost.environments import explore
-from waypost.errors import FormatError
+from waypost.environments import explore, record
+from waypost.errors import FormatError, NameUnknownError, StrategyError
 
 gymnasium = pytest.importorskip("gymnasium")
 SAMPLES = 400
@@ -171,3 +171,76 @@ def test_actions_may_be_numbered_from_one():
     mdp = explored(FromOne())
     assert mdp.actions_of(mdp.state("1")) == ("1", "2")
     assert explain_agent(mdp, np.ones(6, int), target="goal").success == 1.0
+
+
+class Middle(gymnasium.Env):
+    """A walk that begins in the middle: the first state found is not number 0, and 1 is no state at all."""
+
+    observation_space: ClassVar[Any] = gymnasium.spaces.Discrete(9)
+    action_space: ClassVar[Any] = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict]:
+        super().reset(seed=seed, options=options)
+        self.at = 4
+        return self.at, {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict]:
+        self.at += 2 if action else -2
+        return self.at, float(self.at == 8), self.at in (0, 8), False, {}
+
+
+def test_a_state_called_by_its_number_is_that_row_of_a_table():
+    """Law: an agent is read by the environment's numbers of states, in whatever form it comes and order it is met."""
+    mdp = explored(Middle())
+    assert mdp.states == ("0", "2", "4", "6", "8")
+    taken = np.array([0, 0, 1, 0, 1, 0, 0, 0, 0])  # right in 2 and 4, left in 6: it never arrives
+    table = np.eye(2)[taken]
+
+    class Agent:
+        def predict(self, seen: Any, **_: Any) -> tuple[Any, None]:
+            return taken[seen], None
+
+    forms = [taken, table, 3 * table, Agent(), lambda name: int(taken[int(name)]), dict(enumerate(taken.tolist()))]
+    forms[-1] = {s: forms[-1][s] for s in (2, 4, 6)}
+    for agent in forms:
+        assert explain_agent(mdp, agent, target="goal").success == 0.0
+        assert explain_agent(mdp, agent, target="goal").fates[0].states == ("4", "6")
+    seen = explain_agent(mdp, lambda s: int(taken[s]), target="goal", observe=lambda s: s)
+    assert seen.strategy.to_dict() == explain_agent(mdp, taken, target="goal").strategy.to_dict()
+    assert seen.strategy.to_dict()["6"] == {"0": 1.0}
+    with pytest.raises(StrategyError, match=r"state '6' is number 6 and has none"):
+        explain_agent(mdp, taken[:5], target="goal")
+
+
+class Recurrent:
+    """Goes right at first, then left: what it does hangs on what it did."""
+
+    def predict(self, seen: Any, state: Any = None, episode_start: Any = None, **_: Any) -> Any:
+        steps = 0 if state is None or (episode_start is not None and episode_start.all()) else state[0]
+        return np.asarray(1 - min(steps, 1)) + 0 * np.asarray(seen), (steps + 1,)
+
+
+def test_an_agent_that_remembers_or_draws_is_refused_and_may_play():
+    """Law: what is no function of the state is not taken for one; at play an agent keeps its memory."""
+    mdp = explored(Middle())
+    with pytest.raises(StrategyError, match=r"the agent remembers what it saw.*record"):
+        explain_agent(mdp, Recurrent(), target="goal")
+    calls: list[int] = []
+    with pytest.raises(StrategyError, match=r"asked twice in state '6', the function gives two answers"):
+        explain_agent(mdp, lambda _: calls.append(1) or int(len(calls) > 3), target="goal")
+    played = record(Middle(), Recurrent(), episodes=2, max_steps=4)
+    assert [int(action) for action in played[1].actions] == [1, 0, 0, 0]
+
+
+def test_a_task_that_never_ends_has_no_goal_but_may_be_given_one():
+    """Law: where no episode ends there is no goal, and what there is to be reached is told."""
+
+    class Round(Middle):
+        def step(self, action: int) -> tuple[Any, float, bool, bool, dict]:
+            self.at = (self.at + 1 + action) % 5
+            return self.at, float(self.at == 0), False, False, {}
+
+    mdp = explored(Round())
+    with pytest.raises(NameUnknownError, match="no state 'goal' in this model; known states: 0, 1, 2, 3, 4"):
+        explain_agent(mdp, np.zeros(5, int), target="goal")
+    assert explain_agent(mdp, np.zeros(5, int), target="0", within=1).success == 1.0

@@ -69,7 +69,7 @@ class Margin(NamedTuple):
     """What one agent loses more than another, in the places in which it does."""
 
     cost: float  # of success
-    places: int
+    places: Mapping[str, float]  # what it loses more in each, the most first
     groups: tuple[LossGroup, ...]  # what most of these places have in common
 
 
@@ -354,7 +354,8 @@ def _margin(one: AgentExplanation, other: AgentExplanation) -> Margin:
     more = np.where(mine > theirs * (1 + CLOSE), mine - theirs, 0.0)
     part = np.where(more > 0, more / np.where(more > 0, mine, 1.0), 0.0)
     groups = loss_groups(one.mdp, one.conduct, one.conduct.costs * part[one.mdp.choice_state])
-    return Margin(float(more.sum()), int(np.count_nonzero(more)), groups)
+    order = np.argsort(-more, kind="stable")[: np.count_nonzero(more)].tolist()
+    return Margin(float(more.sum()), {one.mdp.states[s]: float(more[s]) for s in order}, groups)
 
 
 def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], Floats]:

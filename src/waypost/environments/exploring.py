@@ -6,7 +6,7 @@ A world is put back to where it was before each try: from a copy, or, for Minigr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,8 +104,7 @@ def explore(
             walk.walk()
         finally:
             memory.close()
-    mdp = EpisodeModel(walk.steps, [str(where) for where in walk.found], names, begin).mdp()
-    mdp = _briefly_named(mdp)
+    mdp = _briefly_named(_in_order(walk, names, begin).mdp())
     if not own:
         return mdp
     return mdp.with_labels({**mdp.labels, **minigrid_labels(mdp, _begins(env, worlds, seed, starts))})
@@ -116,6 +115,18 @@ def _begins(env: Any, worlds: MinigridWorlds, seed: int | None, starts: int) -> 
     for k in reversed(range(starts)):
         env.reset(seed=seed if seed is None else seed + k)
         yield worlds.number(env), env.unwrapped
+
+
+def _in_order(walk: Frontier, actions: Sequence[str], begin: Mapping[int, float]) -> EpisodeModel:
+    """All that was found, states in the order in which they were; those that are called by numbers in that order."""
+    keys = list(walk.found)
+    order = list(range(len(keys)))
+    if all(isinstance(where, int | np.integer) and not isinstance(where, bool) for where in keys):
+        order.sort(key=lambda state: int(keys[state]))  # type: ignore[call-overload]
+    rank = {state: k for k, state in enumerate(order)}
+    steps = [step._replace(state=rank[step.state], to=rank[step.to]) for step in walk.steps]
+    names = [str(keys[state]) for state in order]
+    return EpisodeModel(steps, names, actions, {rank[state]: share for state, share in begin.items()})
 
 
 def _briefly_named(mdp: MDP) -> MDP:

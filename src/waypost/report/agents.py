@@ -225,12 +225,23 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
     behind, ahead = explanation.behind, explanation.ahead
     if behind is None or ahead is None or not explanation.differences:
         return ["The other agent does the same wherever either comes."]
+    differ = {difference.state for difference in explanation.differences}
     lines = []
-    for margin, what in ((behind, "The other gains"), (ahead, "The other gives up")):
-        if margin.places:
-            lines.append(f"{what} {number(margin.cost)} in {count(margin.places, 'place')}")
-            lines[-1] += ", of that:" if margin.groups and margin.places > top else "."
-            lines += _listed([loss_sentence(group) for group in margin.groups[:top]]) if margin.places > top else []
+    for margin, what, often in ((behind, "gains", "less"), (ahead, "gives up", "more")):
+        first = list(margin.places.items())[:top]
+        if not first:
+            continue
+        if margin.groups and 2 * sum(cost for _, cost in first) < margin.cost:
+            said = [loss_sentence(group) for group in margin.groups[:top]]
+            told_of = sum(group.cost for group in margin.groups[:top])
+        else:
+            same = f", where both do the same, but the other comes {often} often"
+            said = [f"{number(cost)} in {printable(state)}{same * (state not in differ)}" for state, cost in first]
+            told_of = sum(cost for _, cost in first)
+        if margin.cost - told_of >= 0.0005:
+            said.append(f"{number(margin.cost - told_of)} elsewhere")
+        lead_in = f"The other {what} {number(margin.cost)}"
+        lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
     return lines
 
 
