@@ -15,7 +15,7 @@ from waypost.report.decisions import departures
 from waypost.report.jsonfile import FORMAT
 from waypost.report.names import captions, titles, told
 from waypost.report.table import fitted_table
-from waypost.report.wording import count, number, percent, printable
+from waypost.report.wording import chance, count, number, percent, printable
 
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation, LossGroup
@@ -59,7 +59,7 @@ def _words(explanation: AgentExplanation, top: int) -> list[str]:
 def lead(explanation: AgentExplanation) -> str:
     """How often the agent succeeds, and what is possible."""
     steps = "" if explanation.within is None else f" within {count(explanation.within, 'step')}"
-    reached, best = number(explanation.success), number(explanation.best)
+    reached, best = chance(explanation.success), chance(explanation.best)
     return f"The agent reaches {printable(explanation.target)}{steps} with probability {reached}; {best} is possible."
 
 
@@ -217,7 +217,7 @@ def verdict(explanation: AgentExplanation) -> str:
     if abs(more) <= SAME * max(other, explanation.success):
         return "The other agent reaches it just as often."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
-    return f"The other agent is {better}: it reaches it with probability {number(other)}, {number(abs(more))} {by}."
+    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
 
 
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
