@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies import mdps
-from waypost import MDP, Strategy
+from waypost import MDP, Strategy, explain
 from waypost.agents import explain_agent
 from waypost.errors import WaypostError
+from waypost.report.strategies import strategy_findings
+from waypost.story import with_insight
 
 
 def rooms(*, width: int = 12) -> MDP:
@@ -94,3 +96,38 @@ def test_what_one_agent_gains_and_gives_up_is_how_much_better_it_is(mdp, seed, w
     assert margin + idle == pytest.approx(found.against.success - found.success, abs=1e-8)
     better = found.against.success > found.success + 1e-9
     assert ("The other agent is better" in found.summary()) == better
+
+
+def test_agents_that_lose_nothing_are_told_apart_by_their_steps():
+    """Law: of two that always arrive it is said how long each takes, and that where they differ nothing is lost."""
+    mdp = rooms()
+    straight = {name: "on" for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)} | {"x=0, key=no": "take"}
+    idling = {**straight, "x=3, key=yes": {"on": 0.1, "wait": 0.9}}
+    words = explain_agent(mdp, idling, target="won", against=straight).summary()
+    assert "The other agent reaches it just as often, after 13.0 steps on average; this one after 22.0." in words
+    assert "They differ in 1 place that either meets, and neither loses anything there." in words
+    same = explain_agent(mdp, straight, target="won", against=straight).summary()
+    assert "The other agent reaches it just as often." in same
+
+
+def test_where_both_do_the_same_one_may_come_more_often():
+    """Law: what one agent loses more in a place where they do the same is told, with the reason."""
+    mdp = MDP.from_dict(
+        {
+            "s": {"safe": {"won": 0.5, "edge": 0.5}, "bold": {"edge": 1.0}},
+            "edge": {"jump": {"won": 0.5, "lost": 0.5}, "walk": "won"},
+            "won": {},
+            "lost": {},
+        },
+        initial="s",
+    )
+    agents = [Strategy.from_dict(mdp, {"s": first, "edge": "jump"}) for first in ("safe", "bold")]
+    found = explain_agent(mdp, agents[0], target="won", against=agents[1])
+    assert found.ahead.places == {"edge": 0.25}
+    assert "gives up 0.25: in edge, where both do the same, but the other comes more often." in found.summary()
+    told = [with_insight(explain(mdp, target="won", scope=["all", "optimal", agent])) for agent in agents]
+    page = [f"{finding.figure} {finding}" for finding in strategy_findings(told, ["safe", "bold"])]
+    assert (
+        page[0] == "25 points more of the runs reach 'won' with safe than with bold: 75 % and 50 %; 100 % is possible."
+    )
+    assert page[1].endswith("lost by bold in edge: both take jump, and bold comes there more often; walk is best.")

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from waypost.agents import AgentExplanation, LossGroup
 
 MOSTLY = 2 / 3  # of a cost
+LITTLE = 0.0005  # of success; less is written as 0
 SAME = 1e-12  # relative; agents nearer than this are equally good
+TOLD_ACTIONS = 3  # of those taken in one place
+RARE = 0.1  # actions that are taken less often are counted
 MANY = 12  # places where runs end that are told one by one
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
@@ -129,9 +132,12 @@ def _taking_long(explanation: AgentExplanation) -> list[str]:
     steps, fewest = explanation.steps, explanation.fewest
     if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
         return []
-    long = f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
     asking = f"within={2 * fewest} or --within {2 * fewest} asks for it in so many steps, and where they are lost"
-    return [f"Its runs take {long} steps on average, the shortest way there {fewest:,}; {asking}."]
+    return [f"Its runs take {_steps(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
+
+
+def _steps(steps: float) -> str:
+    return f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
 
 
 def _times(visits: float) -> str:
@@ -215,7 +221,10 @@ def verdict(explanation: AgentExplanation) -> str:
     other = explanation.against.success
     more = other - explanation.success
     if abs(more) <= SAME * max(other, explanation.success):
-        return "The other agent reaches it just as often."
+        mine, theirs = explanation.steps, explanation.against.steps
+        slower = abs(mine - theirs) > SAME * max(mine, theirs)
+        steps = f", after {_steps(theirs)} steps on average; this one after {_steps(mine)}" if slower else ""
+        return f"The other agent reaches it just as often{steps}."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
     return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
 
@@ -238,7 +247,7 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
             same = f", where both do the same, but the other comes {often} often"
             said = [f"{number(cost)} in {printable(state)}{same * (state not in differ)}" for state, cost in first]
             told_of = sum(cost for _, cost in first)
-        if margin.cost - told_of >= 0.0005:
+        if margin.cost - told_of >= LITTLE:
             said.append(f"{number(margin.cost - told_of)} elsewhere")
         lead_in = f"The other {what} {number(margin.cost)}"
         lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
@@ -256,6 +265,8 @@ def _apart(explanation: AgentExplanation, top: int) -> list[str]:
         f"they lose {number(d.cost)} and {number(d.cost_to_other)}."
         for d in found[:top]
     ]
+    if max(found[0].cost, found[0].cost_to_other) < LITTLE:
+        return [f"They differ in {count(len(found), 'place')} that either meets, and neither loses anything there."]
     lead = f"They differ in {count(len(found), 'place')} that either meets:"
     return [lead, *lines, *([f"And in {count(len(found) - top, 'more place')}."] if found[top:] else [])]
 
@@ -266,13 +277,19 @@ def taken(mdp: MDP, state: str, shares: Mapping[str, float]) -> str:
     >>> mdp = MDP.from_dict({"a": {"left": "a", "right": "b"}, "b": {}}, initial="a")
     >>> taken(mdp, "a", {"left": 0.25, "right": 0.75}), taken(mdp, "a", {"left": 1.0})
     ('right (75 %) or left (25 %)', 'left')
+    >>> taken(mdp, "a", dict.fromkeys(("left", "right", "up", "down"), 0.25))
+    'any of 4 alike'
     """
     order = sorted(shares, key=lambda action: -shares[action])
+    if len(order) > TOLD_ACTIONS and shares[order[0]] - shares[order[-1]] <= SAME:
+        return f"any of {len(order)} alike"
+    often = [action for action in order[:TOLD_ACTIONS] if shares[action] >= RARE] or order[:1]
     named = [
         told(mdp, state, action) if shares[action] == 1 else f"{told(mdp, state, action)} ({percent(shares[action])})"
-        for action in order[:3]
+        for action in often
     ]
-    return " or ".join([*named, *([f"{len(order) - 3} more"] if order[3:] else [])])
+    left = len(order) - len(often)
+    return " or ".join([*named, *([f"{left} more"] if left else [])])
 
 
 def print_agent(explanation: AgentExplanation, console: Console, *, top: int) -> None:
