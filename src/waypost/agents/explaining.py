@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -79,8 +79,8 @@ class AgentExplanation:
 
     Attributes
     ----------
-    mdp, target, strategy
-        What is explained: the agent is a strategy of the model.
+    mdp, target, strategy, names
+        What is explained: the agent is a strategy of the model; the target in words, and the names it was given by.
     success, best
         Probability of the target for the agent, and the greatest there is.
     conduct
@@ -114,7 +114,7 @@ class AgentExplanation:
     fewest: int | None
     within: int | None = None
     against: AgentExplanation | None = None
-    names: tuple[str, ...] = field(default=(), repr=False)  # of the target
+    names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         other = "" if self.against is None else f", against={self.against.success:.6g}"
