@@ -131,3 +131,12 @@ def test_where_both_do_the_same_one_may_come_more_often():
         page[0] == "25 points more of the runs reach 'won' with safe than with bold: 75 % and 50 %; 100 % is possible."
     )
     assert page[1].endswith("lost by bold in edge: both take jump, and bold comes there more often; walk is best.")
+
+
+def test_going_round_for_ever_is_told_beside_what_is_gained():
+    """Law: an agent that only has to go on loses nothing in any place, and that is said."""
+    mdp = rooms()
+    straight = {name: "on" for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)} | {"x=0, key=no": "take"}
+    found = explain_agent(mdp, {**straight, "x=3, key=yes": "wait"}, target="won", against=straight)
+    assert (found.behind.cost, found.ahead.cost) == (0.0, 0.0)
+    assert "Going round for ever costs this agent 1, the other 0." in found.summary()

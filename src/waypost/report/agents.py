@@ -251,6 +251,10 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
             said.append(f"{number(margin.cost - told_of)} elsewhere")
         lead_in = f"The other {what} {number(margin.cost)}"
         lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
+    if explanation.within is None and explanation.against is not None:
+        idle, others = explanation.decisions.idle, explanation.against.decisions.idle
+        if abs(idle - others) >= LITTLE:
+            lines.append(f"Going round for ever costs this agent {number(idle)}, the other {number(others)}.")
     return lines
 
 
