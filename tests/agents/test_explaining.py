@@ -52,7 +52,7 @@ def test_an_agent_that_never_succeeds_is_explained():
     assert "1 in row=2, col=0" in falling.summary()
     staying = explain_agent(lake(slippery=False), np.zeros(16, int), target="goal")  # against the wall
     assert staying.decisions.departures == ()
-    assert staying.fates == ((("row=0, col=0",), 1.0, 1.0),)
+    assert staying.fates == ((("row=0, col=0",), 1.0, 1.0, False),)
     assert "going round, though 1 would still be possible" in staying.summary()
 
 
@@ -64,7 +64,7 @@ def test_two_agents_stand_side_by_side():
     assert {d.state for d in found.differences} <= {mdp.states[s] for s in range(16)}
     assert all(d.taken == {"right": 1.0} and d.taken_by_other == {"down": 1.0} for d in found.differences)
     assert list(found.to_frame().index) == [d.state for d in found.differences]
-    assert "The other agent reaches it" in found.summary(top=1)
+    assert "The other agent is better: it reaches it with probability 0.049, 0.018 more." in found.summary(top=1)
     same = explain_agent(mdp, np.full(16, 2), target="goal", against=np.full(16, 2))
     assert same.differences == ()
     assert "does the same wherever either comes" in same.summary()
@@ -107,16 +107,70 @@ def test_in_time_both_are_asked_to_be_there_in_time(mdp, seed, steps):
     assert found.success + sum(fate.probability for fate in found.fates) == pytest.approx(1)
 
 
+@given(mdps(), st.integers(0, 2**16), st.integers(0, 6), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_places_in_time_are_the_decisions_of_the_model_that_counts_steps(mdp, seed, steps, memory):
+    """Law: success, and what is done and lost in a place, are sums over its steps in the unfolded model."""
+    draw = np.random.default_rng(seed)
+
+    def drawn() -> Strategy:
+        weights = draw.integers(0, 3, mdp.n_choices) + 1e-3 * draw.integers(0, 2)
+        weights = weights + (np.bincount(mdp.choice_state, weights=weights) == 0)[mdp.choice_state]
+        return Strategy.memoryless(mdp, weights / np.bincount(mdp.choice_state, weights=weights)[mdp.choice_state])
+
+    strategy = Strategy.mixed(drawn(), drawn(), 0.25) if memory else drawn()
+    try:
+        found = explain_agent(mdp, strategy, target=mdp.states[-1], within=steps)
+    except WaypostError as error:
+        assert "no strategy reaches" in str(error)  # noqa: PT017
+        return
+    unfolded = found.decisions  # every state at every step, one by one
+    assert (found.success, found.best) == pytest.approx((unfolded.reached, unfolded.reachability))
+    assert (found.best == 1) == (unfolded.reachability == 1)
+    at: dict[str, list] = {}
+    for decision in unfolded:
+        at.setdefault(decision.state.rpartition(", step=")[0], []).append(decision)
+    departing = {place for place, several in at.items() if any(decision.departs for decision in several)}
+    assert {place.state for place in found.departures} == departing
+    for place in found.places:
+        several = at.get(place.state, [])
+        assert place.cost == pytest.approx(sum(d.cost for d in several), abs=1e-12)
+        assert place.visits == pytest.approx(sum(d.visits for d in several), abs=1e-12)
+        assert sum(place.taken.values()) == pytest.approx(1)
+        costs = sorted((d.cost for d in several), reverse=True)
+        if place.cost > 0 and (len(costs) < 2 or costs[0] > costs[1] * (1 + 1e-9)):
+            assert {*place.best} == {*max(several, key=lambda d: d.cost).best}
+
+
+def test_what_is_certain_in_time_is_told_as_certain_and_nothing_else_is():
+    """Law: 1 and 0 are decided on the graph; a probability that a float cannot tell from them is neither."""
+    tiny = 2.0**-60
+    mdp = MDP.from_dict(
+        {
+            "s": {"safe": "t", "risky": {"t": 1 - 2.0**-53, "lost": 2.0**-53}},
+            "t": {"on": {"won": tiny, "lost": 1 - tiny}, "sure": "won"},
+            "won": {},
+            "lost": {},
+        },
+        initial="s",
+    )
+    sure = explain_agent(mdp, {"s": "safe", "t": "sure"}, target="won", within=2)
+    assert (sure.success, sure.best, sure.departures) == (1.0, 1.0, ())
+    assert 0 < explain_agent(mdp, {"s": "safe", "t": "on"}, target="won", within=2).success < 1e-17
+    assert explain_agent(mdp, {"s": "risky", "t": "sure"}, target="won", within=2).success < 1
+    assert explain_agent(mdp, {"s": "safe", "t": "on"}, target="lost", within=2).success < 1
+
+
 def test_time_that_is_up_is_no_hole():
     """Law: runs end in a hole, or because the time is up; the limit changes what is best."""
     mdp = lake(slippery=True)
     with pytest.raises(WaypostError, match="within 3 steps; the shortest way there takes 6"):
         explain_agent(mdp, np.full(16, 2), target="goal", within=3)
     found = explain_agent(mdp, np.full(16, 2), target="goal", within=6)
-    holes = {found.place(fate.states[0]) for fate in found.fates if not found.is_late(fate)}
+    holes = {fate.states[0] for fate in found.fates if not fate.late}
     assert holes <= {mdp.states[s] for s in np.flatnonzero(mdp.labels["hole"])}
     assert 0 < found.late < 1
-    lost = sum(fate.probability for fate in found.fates if not found.is_late(fate))
+    lost = sum(fate.probability for fate in found.fates if not fate.late)
     assert found.success + found.late + lost == pytest.approx(1)
     found = explain_agent(mdp, np.full(16, 2), target="goal", within=30, against=np.full(16, 1))
     assert "within 30 steps" in found.summary()

@@ -208,7 +208,7 @@ def test_an_agent_that_is_no_agent_is_refused():
 @pytest.mark.parametrize(
     ("example", "said"),
     [
-        ("frozen_lake_agent.py", "The other agent reaches it with probability"),
+        ("frozen_lake_agent.py", "it reaches it with probability"),
         ("cartpole_agent.py", "so the chain may stand for the agent"),
         ("taxi_q_table.py", "is possible"),
     ],

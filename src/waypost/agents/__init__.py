@@ -2,8 +2,9 @@
 
 from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
-from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
+from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, Margin, explain_agent
 from waypost.agents.fitting import ChainFit
+from waypost.agents.groups import LossGroup
 from waypost.agents.networks import hidden_layer
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.telling import CellContrast
@@ -17,6 +18,8 @@ __all__ = [
     "Departure",
     "Difference",
     "Fate",
+    "LossGroup",
+    "Margin",
     "Passages",
     "PassingFit",
     "abstract_agent",

@@ -10,23 +10,28 @@ probability of the target, however long it takes and without discount. With ``wi
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from waypost.agents.conduct import Conduct, certain, conduct_of
+from waypost.agents.groups import LossGroup, loss_groups
+from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
 from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
-from waypost.importance.deciding import CLOSE, Decision, expected_visits
-from waypost.model import MDP, Strategy, Target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.importance.deciding import CLOSE, expected_visits
+from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Floats
 from waypost.model.checking import names_of
-from waypost.model.steps import STEP, in_time
+from waypost.model.steps import in_time
 from waypost.solve import reachability
 
 
@@ -36,6 +41,7 @@ class Fate(NamedTuple):
     states: tuple[str, ...]  # in which they stay for ever
     probability: float
     hope: float  # greatest probability of the target from there; above 0, the agent only goes round
+    late: bool = False  # they are there because the time is up
 
 
 class Departure(NamedTuple):
@@ -59,29 +65,35 @@ class Difference(NamedTuple):
     cost_to_other: float
 
 
+class Margin(NamedTuple):
+    """What one agent loses more than another, in the places in which it does."""
+
+    cost: float  # of success
+    places: Mapping[str, float]  # what it loses more in each, the most first
+    groups: tuple[LossGroup, ...]  # what most of these places have in common
+
+
 @dataclass(frozen=True, eq=False)
 class AgentExplanation:
     """An agent beside the best, and beside another one.
 
     Attributes
     ----------
-    mdp, target, strategy
-        What is explained: the agent is a strategy of the model.
+    mdp, target, strategy, names
+        What is explained: the agent is a strategy of the model; the target in words, and the names it was given by.
     success, best
         Probability of the target for the agent, and the greatest there is.
-    decisions
-        Every state with a choice: what each action is worth, what the agent does and what that costs.
+    conduct
+        What the agent does in every state, how often, and what that costs, as arrays.
     fates
         Where its runs settle without the target, most likely first.
     steps, fewest
         Steps that its runs take on average until the target is reached or lost for ever, and those of the shortest run
         to the target there is.
-    importance
-        Importance of the states under the agent; None for one that never succeeds, of which it is undefined.
+    within
+        Steps in which the target is to be reached; None without such a limit.
     against
         The other agent, explained the same way.
-    within, timeless
-        Steps in which the target is to be reached, and the model that does not count them; None without such a limit.
 
     Examples
     --------
@@ -94,74 +106,106 @@ class AgentExplanation:
     mdp: MDP
     target: str
     strategy: Strategy
-    decisions: Decisions
+    success: float
+    best: float
+    conduct: Conduct
     fates: tuple[Fate, ...]
     steps: float
     fewest: int | None
-    importance: StateImportance | None
+    within: int | None = None
     against: AgentExplanation | None = None
-    within: int | None = None  # steps in which the target is to be reached
-    timeless: MDP | None = None  # the model that does not count them
+    names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         other = "" if self.against is None else f", against={self.against.success:.6g}"
         return f"AgentExplanation({self.target}, success={self.success:.6g}, best={self.best:.6g}{other})"
 
-    @property
-    def success(self) -> float:
-        """Probability of the target for the agent."""
-        return self.decisions.reached
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Every state with a choice: what each action is worth, what the agent does and what that costs.
 
-    @property
-    def best(self) -> float:
-        """Greatest probability of the target."""
-        return self.decisions.reachability
+        With a limit, a state at every step, in the model that counts them, which is made when it is asked for.
+        """
+        return decisions(self._played.mdp, target=self.names, strategy=self._played)
 
-    @property
+    @cached_property
+    def importance(self) -> StateImportance | None:
+        """Importance of the states under the agent; None for one that never succeeds, of which it is undefined."""
+        if self.success == 0:
+            return None
+        return state_importance(self._played.mdp, target=self.names, scope=self._played)
+
+    @cached_property
+    def _played(self) -> Strategy:
+        """The agent, in the model that counts steps where there is a limit."""
+        if self.within is None:
+            return self.strategy
+        labelled = self.mdp.with_labels({**self.mdp.labels, **{name: self.mdp.where(name) for name in self.names}})
+        return in_time(replace(self.strategy, mdp=labelled), model_steps(self.mdp, self.within))
+
+    @cached_property
     def places(self) -> tuple[Departure, ...]:
         """What the agent does in every place that has a choice, the most costly first."""
-        found: dict[str, list[Decision]] = {}
-        for decision in self.decisions:
-            found.setdefault(self.place(decision.state), []).append(decision)
-        places = [_departure(name, at) for name, at in found.items()]
-        return tuple(sorted(places, key=lambda place: -place.cost))
+        lost = self.conduct.lost(self.mdp)
+        asked = np.flatnonzero((np.diff(self.mdp.first_choice) > 1) & ~self.mdp.where(self.names))
+        return tuple(self._departure(s, lost) for s in asked[np.argsort(-lost[asked], kind="stable")].tolist())
 
-    @property
+    @cached_property
     def departures(self) -> tuple[Departure, ...]:
         """Places in which the agent departs from the best, the most costly first."""
-        departing = {self.place(decision.state) for decision in self.decisions.departures}
-        return tuple(place for place in self.places if place.state in departing)
+        lost = self.conduct.lost(self.mdp)
+        departing = np.flatnonzero(self.conduct.departs(self.mdp))
+        return tuple(self._departure(s, lost) for s in departing[np.argsort(-lost[departing], kind="stable")].tolist())
 
-    @property
+    def _departure(self, s: int, lost: Floats) -> Departure:
+        """What is done in one place."""
+        choices = range(int(self.mdp.first_choice[s]), int(self.mdp.first_choice[s + 1]))
+        merits, shares = self.conduct.merits, self.conduct.shares
+        best = sorted((c for c in choices if merits[c]), key=lambda c: -merits[c])
+        taken = {self.mdp.actions[c]: float(shares[c]) for c in choices if shares[c] > 0}
+        rounded = {action: 1.0 if share > 1 - CLOSE else share for action, share in taken.items()}
+        best_actions = tuple(self.mdp.actions[c] for c in best)
+        return Departure(self.mdp.states[s], best_actions, rounded, float(self.conduct.visits[s]), float(lost[s]))
+
+    @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Places that either agent meets and in which they do different things, by what is lost there."""
+        """Places that either meets and in which they do different things, by how much more one of them loses there."""
         if self.against is None:
             return ()
         theirs = {place.state: place for place in self.against.places}
         apart = [
-            Difference(mine.state, mine.best, mine.taken, other.taken, mine.cost, other.cost)
+            Difference(
+                mine.state,
+                max(mine, other, key=lambda place: (place.cost, place.visits)).best,
+                mine.taken,
+                other.taken,
+                mine.cost,
+                other.cost,
+            )
             for mine in self.places
             if max(mine.visits, (other := theirs[mine.state]).visits) > 0 and not _alike(mine.taken, other.taken)
         ]
-        return tuple(sorted(apart, key=lambda d: -max(d.cost, d.cost_to_other)))
+        return tuple(sorted(apart, key=lambda d: (-abs(d.cost - d.cost_to_other), -d.cost)))
 
-    @property
-    def world(self) -> MDP:
-        """The model as it was given."""
-        return self.mdp if self.timeless is None else self.timeless
+    @cached_property
+    def groups(self) -> tuple[LossGroup, ...]:
+        """What the places in which most is lost have in common, the most costly first."""
+        return loss_groups(self.mdp, self.conduct, self.conduct.costs)
+
+    @cached_property
+    def behind(self) -> Margin | None:
+        """What this agent loses more than the other, where it does; None without another."""
+        return None if self.against is None else _margin(self, self.against)
+
+    @cached_property
+    def ahead(self) -> Margin | None:
+        """What the other agent loses more than this one, where it does; None without another."""
+        return None if self.against is None else _margin(self.against, self)
 
     @property
     def late(self) -> float:
         """Probability that the time is up before the target is reached or lost; 0 without a limit."""
-        return sum(fate.probability for fate in self.fates if self.is_late(fate))
-
-    def is_late(self, fate: Fate) -> bool:
-        """Whether runs end there only because the time is up."""
-        return self.within is not None and not self.world.is_final[self.world.state(self.place(fate.states[0]))]
-
-    def place(self, state: str) -> str:
-        """Name of a state without the step at which it is met."""
-        return state if self.within is None else state.rpartition(f", {STEP}")[0]
+        return sum(fate.probability for fate in self.fates if fate.late)
 
     def to_frame(self) -> Any:
         """Where the agent departs from the best, the most costly first, or where it differs from the other."""
@@ -241,50 +285,62 @@ def explain_agent(
     """
     strategy = read_strategy(mdp, agent, table=table, observe=observe)
     other = None if against is None else read_strategy(mdp, against, table=table, observe=observe)
-    if within is None:
-        return _explained(strategy, other, target)
-    plain = mdp.with_labels({**mdp.labels, **{name: mdp.where(name) for name in names_of("target", target)}})
-    steps = model_steps(mdp, within)
-    timed = in_time(replace(strategy, mdp=plain), steps)
-    if not any(timed.mdp.labels[name].any() for name in names_of("target", target)):
-        raise UndefinedImportanceError(out_of_time(mdp, target, within))
-    beside = None if other is None else replace(in_time(replace(other, mdp=plain), steps), mdp=timed.mdp)
-    return _explained(timed, beside, target, within, plain)
+    names = names_of("target", target)
+    beside = None if other is None else _explained(other, names, within, None)
+    return _explained(strategy, names, within, beside)
 
 
 def _explained(
-    strategy: Strategy, other: Strategy | None, target: Target, within: int | None = None, timeless: MDP | None = None
+    strategy: Strategy, target: tuple[str, ...], within: int | None, against: AgentExplanation | None
 ) -> AgentExplanation:
+    if within is not None:
+        return _explained_in_time(strategy, target, within, against)
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
-    fates, steps = _settled(strategy, target)
-    return AgentExplanation(
+    fates, visits = _settled(strategy, target)
+    wanted = np.tile(mdp.where(target), strategy.memory)
+    passing = np.where(np.isinf(visits) | wanted, 0.0, visits)
+    explained = AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
-        decisions=found,
+        success=certain(found.reached, surely=not fates, maybe=bool(visits[wanted].any())),
+        best=found.reachability,
+        conduct=conduct_of(strategy, found, visits),
         fates=fates,
-        steps=steps,
+        steps=float(passing.sum()) - model_steps(mdp, 0),
         fewest=fewest_steps(mdp, target),
-        importance=state_importance(mdp, target=target, scope=strategy) if found.reached > 0 else None,
-        against=None if other is None else _explained(other, None, target, within, timeless),
-        within=within,
-        timeless=timeless,
+        against=against,
+        names=target,
     )
+    vars(explained)["decisions"] = found  # known already
+    return explained
 
 
-def _departure(name: str, at: Sequence[Decision]) -> Departure:
-    """What is done in one place, at all its steps together."""
-    visits = sum(decision.visits for decision in at)
-    counted = 0 < visits < np.inf
-    taken: dict[str, float] = {}
-    for decision in at:
-        part = decision.visits / visits if counted else 1 / len(at)
-        for action, share in decision.taken.items():
-            taken[action] = taken.get(action, 0.0) + part * share
-    worst = max(at, key=lambda decision: decision.cost)
-    rounded = {action: 1.0 if share > 1 - CLOSE else share for action, share in taken.items() if share > 0}
-    return Departure(name, worst.best, rounded, visits, sum(decision.cost for decision in at))
+def _explained_in_time(
+    strategy: Strategy, target: tuple[str, ...], within: int, against: AgentExplanation | None
+) -> AgentExplanation:
+    mdp = strategy.mdp
+    found = timed_conduct(strategy, mdp.where(target), model_steps(mdp, within))
+    if found.best == 0:
+        raise UndefinedImportanceError(out_of_time(mdp, target, within))
+    ends = [(s, found.ended, False) for s in np.flatnonzero(found.ended).tolist()]
+    ends += [(s, found.late, True) for s in np.flatnonzero(found.late).tolist()]
+    fates = [Fate((mdp.states[s],), min(1.0, float(share[s])), 0.0, late) for s, share, late in ends]
+    return AgentExplanation(
+        mdp=mdp,
+        target=describe_target(target),
+        strategy=strategy,
+        success=found.reached,
+        best=found.best,
+        conduct=found.conduct,
+        fates=tuple(sorted(fates, key=lambda fate: -fate.probability)),
+        steps=found.steps - model_steps(mdp, 0),
+        fewest=fewest_steps(mdp, target),
+        against=against,
+        within=within,
+        names=target,
+    )
 
 
 def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
@@ -292,8 +348,18 @@ def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     return all(abs(one.get(action, 0.0) - other.get(action, 0.0)) <= CLOSE for action in {*one, *other})
 
 
-def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], float]:
-    """Closed sets of states in which runs settle before the target, how likely each is, and steps until then.
+def _margin(one: AgentExplanation, other: AgentExplanation) -> Margin:
+    """What one agent loses more than another, place by place."""
+    mine, theirs = (each.conduct.lost(one.mdp) for each in (one, other))
+    more = np.where(mine > theirs * (1 + CLOSE), mine - theirs, 0.0)
+    part = np.where(more > 0, more / np.where(more > 0, mine, 1.0), 0.0)
+    groups = loss_groups(one.mdp, one.conduct, one.conduct.costs * part[one.mdp.choice_state])
+    order = np.argsort(-more, kind="stable")[: np.count_nonzero(more)].tolist()
+    return Margin(float(more.sum()), {one.mdp.states[s]: float(more[s]) for s in order}, groups)
+
+
+def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], Floats]:
+    """Closed sets of states in which runs settle before the target, how likely each is, and (M S,) expected visits.
 
     The chain is stopped at the target; a set is closed if no arrow leaves it.
     """
@@ -314,5 +380,4 @@ def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], floa
     for members in np.split(inside, np.flatnonzero(np.diff(part[inside])) + 1) if len(inside) else ():
         states = tuple(mdp.states[s] for s in np.unique(members % mdp.n_states).tolist())
         found.append(Fate(states, min(1.0, float(entered[members].sum())), float(hope[members].max())))
-    steps = float(passing.sum()) - model_steps(mdp, 0)
-    return tuple(sorted(found, key=lambda fate: -fate.probability)), steps
+    return tuple(sorted(found, key=lambda fate: -fate.probability)), visits

@@ -94,6 +94,7 @@ def _write_page(found: Comparison, names: tuple[str, str], pair: Pair, path: str
 
 def _compare_strategies(model: str, options: dict[str, Any]) -> None:
     """Tell how two strategies differ in one model, and write the page of both."""
+    from waypost.agents import explain_agent
     from waypost.importance import explain
     from waypost.report.html import render_html
     from waypost.report.planning import needs
@@ -108,12 +109,17 @@ def _compare_strategies(model: str, options: dict[str, Any]) -> None:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
     names = [Path(file).stem for file in options["strategies"]]
     wanted = needs(loaded.mdp, ".html") if options["output"] is not None else {}
+    strategies = [load_strategy(file, loaded.mdp) for file in options["strategies"]]
     told = [
         with_insight(explain(loaded.mdp, target=target, scope=["all", "optimal", strategy], **wanted))
-        for strategy in (load_strategy(file, loaded.mdp) for file in options["strategies"])
+        for strategy in strategies
     ]
-    for finding in strategy_findings(told, names):
+    findings = strategy_findings(told, names)
+    for finding in findings:
         give(f"{finding.figure} {finding}\n")
+    if not findings:  # too many decisions for findings of a page
+        one, other = strategies
+        give(explain_agent(loaded.mdp, one, target=target, against=other).summary() + "\n")
     if options["output"] is not None:
         write_text(options["output"], render_html(told, names=names))
 

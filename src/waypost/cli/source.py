@@ -106,7 +106,7 @@ def load(
         mdp = _read(source, stops, constants=parse_constants(constants), exact=exact, **building)
     notes = [warning for warning in caught if issubclass(warning.category, ReadingNote)]
     jumps = any(issubclass(warning.category, JumpsNote) for warning in notes)
-    goal = GOAL if names_environment(source) and mdp.labels[GOAL].any() else None
+    goal = GOAL if names_environment(source) and GOAL in mdp.labels else None
     return Loaded(mdp, goal, notes=tuple(str(warning.message) for warning in notes), jumps=jumps, built_to=stops)
 
 

@@ -5,17 +5,17 @@ A world is put back to where it was before each try: from a copy, or, for Minigr
 
 from __future__ import annotations
 
-import copy
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from waypost.arguments import checked
 from waypost.environments.blackjack import BLACKJACK, blackjack_state, is_blackjack
-from waypost.environments.ends import EnvironmentStep, EpisodeModel
+from waypost.environments.chance import shared_chance_kept
+from waypost.environments.ends import EpisodeModel
 from waypost.environments.minigrid import (
     MinigridMemory,
     MinigridWorlds,
@@ -23,11 +23,11 @@ from waypost.environments.minigrid import (
     minigrid_labels,
     minigrid_state,
 )
-from waypost.errors import ArgumentError, FormatError, ModelError
+from waypost.environments.trying import Copies, Frontier, WorldMemory
+from waypost.errors import ArgumentError, FormatError
 from waypost.model import MDP
 from waypost.model.valuations import named_by
 
-StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
 SAMPLES = 200  # of a step that draws random numbers
 PLAIN = frozenset({"OrderEnforcing", "PassiveEnvChecker", "TimeLimit"})  # wrappers that change no step
 
@@ -92,18 +92,19 @@ def explore(
     names = list(actions) if actions is not None else _action_names(env)
     world = _bare(env)
     own = key is None and world is env.unwrapped and is_minigrid(world)
-    env.reset(seed=seed)  # through its wrappers, which may set it up
-    memory: _Memory = MinigridMemory(world) if own else _Copies()
+    _, info = env.reset(seed=seed)  # through its wrappers, which may set it up
+    memory: WorldMemory = MinigridMemory(world) if own else Copies()
     worlds = MinigridWorlds()
     tell = key or _known_key(world, worlds if starts > 1 else None)
-    try:
-        walk = _Frontier(memory, tell, len(names), samples, limit, np.random.default_rng(seed))
-        begin = _begun(walk, world, seed, starts)
-        walk.walk()
-    finally:
-        memory.close()
-    mdp = EpisodeModel(walk.steps, [str(where) for where in walk.found], names, begin).mdp()
-    mdp = _briefly_named(mdp)
+    first = int(getattr(env.action_space, "start", 0))
+    with shared_chance_kept(seed):
+        try:
+            walk = Frontier(memory, tell, names, first, samples, limit, np.random.default_rng(seed))
+            begin = _begun(walk, world, info, seed, starts)
+            walk.walk()
+        finally:
+            memory.close()
+    mdp = _briefly_named(_in_order(walk, names, begin).mdp())
     if not own:
         return mdp
     return mdp.with_labels({**mdp.labels, **minigrid_labels(mdp, _begins(env, worlds, seed, starts))})
@@ -116,6 +117,18 @@ def _begins(env: Any, worlds: MinigridWorlds, seed: int | None, starts: int) -> 
         yield worlds.number(env), env.unwrapped
 
 
+def _in_order(walk: Frontier, actions: Sequence[str], begin: Mapping[int, float]) -> EpisodeModel:
+    """All that was found, states in the order in which they were; those that are called by numbers in that order."""
+    keys = list(walk.found)
+    order = list(range(len(keys)))
+    if all(isinstance(where, int | np.integer) and not isinstance(where, bool) for where in keys):
+        order.sort(key=lambda state: int(keys[state]))  # type: ignore[call-overload]
+    rank = {state: k for k, state in enumerate(order)}
+    steps = [step._replace(state=rank[step.state], to=rank[step.to]) for step in walk.steps]
+    names = [str(keys[state]) for state in order]
+    return EpisodeModel(steps, names, actions, {rank[state]: share for state, share in begin.items()})
+
+
 def _briefly_named(mdp: MDP) -> MDP:
     """Leave out of the names what is the same in all states."""
     variables = mdp.variables
@@ -125,99 +138,13 @@ def _briefly_named(mdp: MDP) -> MDP:
     return mdp if names is None else replace(mdp, states=names, valuations=variables)
 
 
-def _begun(walk: _Frontier, world: Any, seed: int | None, starts: int) -> dict[int, float]:
+def _begun(walk: Frontier, world: Any, info: Any, seed: int | None, starts: int) -> dict[int, float]:
     """How often each state came first in so many resets; the world was reset once already."""
-    start = Counter(walk.begin(world))
+    start = Counter(walk.begin(world, info))
     for k in range(1, starts):
-        world.reset(seed=int(seed or 0) + k)
-        start.update(walk.begin(world))
+        _, info = world.reset(seed=int(seed or 0) + k)
+        start.update(walk.begin(world, info))
     return {state: n / starts for state, n in start.items()}
-
-
-class _Memory(Protocol):
-    def save(self, world: Any) -> Any:
-        """What tells this moment of a world from others."""
-
-    def load(self, saved: Any) -> Any:
-        """World as it was saved, free to be changed."""
-
-    def close(self) -> None:
-        """Leave no trace."""
-
-
-class _Copies:
-    """Puts any world back by copying all of it."""
-
-    def save(self, world: Any) -> Any:
-        return copy.deepcopy(world)
-
-    def load(self, saved: Any) -> Any:
-        return copy.deepcopy(saved)
-
-    def close(self) -> None:
-        pass
-
-
-@dataclass
-class _Frontier:
-    """States found so far, in the order found, and the steps between them."""
-
-    memory: _Memory
-    tell: Callable[[Any], Hashable]
-    n_actions: int
-    samples: int
-    limit: int
-    seeds: np.random.Generator
-    found: dict[Hashable, int] = field(default_factory=dict)
-    waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # from which an episode goes on, with their worlds
-    alive: set[int] = field(default_factory=set)
-    steps: list[EnvironmentStep] = field(default_factory=list)
-
-    def begin(self, world: Any) -> list[int]:
-        """Begin an episode here too."""
-        return [self._at(world, ended=False)]
-
-    def walk(self) -> None:
-        """Try everything everywhere."""
-        while self.waiting:
-            state, saved = self.waiting.popleft()
-            for action in range(self.n_actions):
-                outcomes = Counter(self._tries(saved, action))
-                total = sum(outcomes.values())
-                self.steps += [
-                    EnvironmentStep(state, action, to, n / total, reward, ended)
-                    for (to, reward, ended), n in outcomes.items()
-                ]
-
-    def _tries(self, saved: Any, action: int) -> Iterator[StepOutcome]:
-        """Once if no random number is drawn, else `samples` times with fresh seeds."""
-        for attempt in range(self.samples):
-            world = self.memory.load(saved)
-            inner = world.unwrapped
-            random = inner.np_random.bit_generator
-            if attempt:
-                random.state = np.random.default_rng(self.seeds.integers(2**63)).bit_generator.state
-            if hasattr(inner, "step_count"):
-                inner.step_count = 0  # the clock is no part of the state
-            before = copy.deepcopy(random.state)
-            _, reward, ended, _, _ = world.step(action)
-            sure = before == random.state
-            yield self._at(world, ended=bool(ended)), float(reward), bool(ended)
-            if sure:
-                return
-
-    def _at(self, world: Any, *, ended: bool) -> int:
-        where = self.tell(world)
-        state = self.found.setdefault(where, len(self.found))
-        if len(self.found) > self.limit:
-            raise ModelError(
-                f"the environment has more than {self.limit} states; allow more (limit=, --const limit=100000), or "
-                "pass a coarser key="
-            )
-        if not ended and state not in self.alive:
-            self.alive.add(state)
-            self.waiting.append((state, self.memory.save(world)))
-        return state
 
 
 def _known_key(world: Any, worlds: MinigridWorlds | None) -> Callable[[Any], Hashable]:
@@ -228,8 +155,9 @@ def _known_key(world: Any, worlds: MinigridWorlds | None) -> Callable[[Any], Has
     if is_blackjack(inner):
         return blackjack_state
     raise FormatError(
-        f"what tells two states of {type(inner).__name__} apart is not known; pass a function that says so, "
-        "waypost.explore(env, key=...), or abstract a world that is too large for a table (waypost.agents)"
+        f"what tells two states of {type(inner).__name__} apart is not known; pass a function of the environment that "
+        "says so, waypost.explore(env, key=lambda env: env.unwrapped.state), or abstract a world that is too large for "
+        "a table (waypost.agents)"
     )
 
 
@@ -243,9 +171,14 @@ def _bare(env: Any) -> Any:
 def _action_names(env: Any) -> list[str]:
     inner = env.unwrapped
     n = getattr(env.action_space, "n", None)
-    if n is None:
-        raise FormatError("only environments with finitely many actions can be explored")
+    kind = type(env.action_space).__name__
+    if n is None or kind == "MultiBinary":
+        raise FormatError(
+            f"the actions of {type(inner).__name__} are {kind}, not Discrete; wrap it so that they are numbers, in a "
+            "gymnasium.ActionWrapper whose action() makes the action of a number"
+        )
     if is_blackjack(inner):
         return list(BLACKJACK)
     named = [action.name for action in getattr(inner, "actions", None) or ()]  # Minigrid has an enumeration
-    return named if len(named) == n else [str(a) for a in range(n)]
+    first = int(getattr(env.action_space, "start", 0))
+    return named if len(named) == n else [str(first + a) for a in range(n)]

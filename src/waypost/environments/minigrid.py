@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.environments.chance import Chance
 from waypost.errors import FormatError
 from waypost.model import MDP
 
@@ -97,6 +98,8 @@ class MinigridMemory:
     objects that can change. Observations are not made: nobody looks at them while a world is explored.
     """
 
+    trusted = True
+
     def __init__(self, world: Any) -> None:
         self.world = world
         self.world.gen_obs = dict
@@ -106,14 +109,14 @@ class MinigridMemory:
         cells = list(world.grid.grid)
         return dict(vars(world)), cells, [(thing, dict(vars(thing))) for thing in _things(world.carrying, *cells)]
 
-    def load(self, saved: tuple[Any, ...]) -> Any:
-        """The world as it was."""
+    def load(self, saved: tuple[Any, ...]) -> tuple[Any, Chance]:
+        """The world as it was, which draws from nothing but its own generator."""
         attributes, cells, things = saved
         vars(self.world).update(attributes)
         self.world.grid.grid[:] = cells
         for thing, had in things:
             vars(thing).update(had)
-        return self.world
+        return self.world, Chance([self.world.np_random])
 
     def close(self) -> None:
         """Let the world look around again."""

@@ -11,6 +11,7 @@ by what happens next. `rollout_frame` is the event log that process mining tools
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -141,12 +142,13 @@ def record(
     if not hasattr(env, "action_space") or hasattr(env, "num_envs"):
         what = "several environments at once" if hasattr(env, "num_envs") else f"a {type(env).__name__}"
         raise FormatError(f"{what} cannot be played here; pass one environment, as gymnasium.make gives it")
-    act = _acting(env, agent, deterministic=deterministic)
+    act = _Player(env, agent, deterministic=deterministic)
     env.action_space.seed(seed)
     found = []
     for episode in range(episodes):
         observation, _ = env.reset(seed=seed if episode == 0 else None)
         seen, actions, rewards = [observation], [], []
+        act.begin()
         ended = cut = False
         while not (ended or cut):
             actions.append(act(observation))
@@ -236,14 +238,51 @@ def rollout_frame(traces: Sequence[Trace]) -> Any:
     return pandas.DataFrame(rows, columns=["case:concept:name", "concept:name", "state", "case:outcome"])
 
 
-def _acting(env: Any, agent: Any, *, deterministic: bool) -> Callable[[Any], Any]:
-    if agent is None:
-        return lambda _: env.action_space.sample()
-    if hasattr(agent, "predict"):
-        return lambda observation: predicted(agent, observation, deterministic=deterministic)
-    if not callable(agent):
-        raise FormatError(f"a {type(agent).__name__} is no agent; give a function from observations to actions")
-    return agent  # type: ignore[no-any-return]
+class _Player:
+    """An agent at play, which may remember what it saw since the episode began."""
+
+    def __init__(self, env: Any, agent: Any, *, deterministic: bool) -> None:
+        if agent is not None and not hasattr(agent, "predict") and not callable(agent):
+            raise FormatError(f"a {type(agent).__name__} is no agent; give a function from observations to actions")
+        self.env, self.agent, self.deterministic = env, agent, deterministic
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was seen: an episode begins."""
+        self.memory, self.first = None, True
+
+    def __call__(self, observation: Any) -> Any:
+        if self.agent is None:
+            return self.env.action_space.sample()
+        if not hasattr(self.agent, "predict"):
+            return self.agent(observation)
+        if not _has_memory(self.agent):
+            return predicted(self.agent, observation, deterministic=self.deterministic)
+        given = {"state": self.memory, "episode_start": np.array([self.first]), "deterministic": self.deterministic}
+        action, self.memory = self.agent.predict(observation, **given)
+        self.first = False
+        return action
+
+
+def _has_memory(agent: Any) -> bool:
+    """Whether ``predict`` takes and gives a state, as stable-baselines3 has it."""
+    try:
+        return {"state", "episode_start"} <= set(inspect.signature(agent.predict).parameters)
+    except (TypeError, ValueError):  # it has no signature
+        return False
+
+
+def remembers(agent: Any, seen: Any) -> bool:
+    """Whether an agent has a state after it was asked: a recurrent network.
+
+    >>> class Counting:
+    ...     def predict(self, seen, state=None, episode_start=None, deterministic=True):
+    ...         return 0, (state or 0) + 1
+    >>> remembers(Counting(), 3)
+    True
+    """
+    said = agent.predict(seen) if _has_memory(agent) else None
+    return isinstance(said, tuple) and said[1] is not None
 
 
 def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:

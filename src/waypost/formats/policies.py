@@ -1,9 +1,9 @@
 """What agents bring, as strategies: tables of values or probabilities, numbers of actions, functions, ``predict``.
 
 States and actions may be meant by number: state `s` is the environment's state `s`, action `a` its choice `a`, as in
-models made by `from_gymnasium`, `explore` and `from_tensor`. Where some actions are not possible in every state, number
-`a` is the action called ``a``, if actions are called by their numbers; else a number that could mean two actions is
-refused. A table may have a column for every action there is.
+models made by `from_gymnasium`, `explore` and `from_tensor`; where states are called by numbers, these are meant. Where
+some actions are not possible in every state, number `a` is the action called ``a``, if actions are called by their
+numbers; else a number that could mean two actions is refused. A table may have a column for every action there is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from waypost.environments.playing import predicted
+from waypost.environments.playing import predicted, remembers
 from waypost.errors import StrategyError, WaypostError, unknown_name
 from waypost.model import MDP, Strategy
 
@@ -35,11 +35,12 @@ def strategy_from_function(mdp: MDP, choose: Callable[[Any], Any], *, observe: O
     >>> careful.to_dict()["Rework"]
     {'Submit': 1.0}
     """
-    said = {}
-    for s in _several(mdp).tolist():
-        given = mdp.states[s] if observe is None else observe(s)
+    numbers = state_numbers(mdp)
+    asked = {mdp.states[s]: mdp.states[s] if observe is None else observe(numbers[s]) for s in _several(mdp).tolist()}
+    said: dict[str, Any] = {}
+    for name, given in asked.items():
         try:
-            said[s] = choose(given)
+            said[name] = choose(given)
         except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             if isinstance(error, WaypostError) or observe is not None:
                 raise
@@ -47,7 +48,22 @@ def strategy_from_function(mdp: MDP, choose: Callable[[Any], Any], *, observe: O
                 f"the function does not take the state name {given!r} ({type(error).__name__}: {error}); if it expects "
                 "something else pass observe=, for example observe=lambda s: s for the state's number"
             ) from error
+    for name in reversed(said):
+        if not _same(said[name], choose(asked[name])):
+            raise _wavering("function", name)
     return strategy_from_mapping(mdp, said)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) if isinstance(one, Mapping | str) else bool(np.array_equal(one, other))
+
+
+def _wavering(agent: str, state: str) -> StrategyError:
+    return StrategyError(
+        f"asked twice in state {state!r}, the {agent} gives two answers: it draws, or remembers what it was asked; "
+        "give the probabilities of its actions, {state: {action: probability}}, or let it play: "
+        "waypost.environments.record and waypost.agents.abstract_agent"
+    )
 
 
 def strategy_from_mapping(mdp: MDP, given: Mapping[Any, Any]) -> Strategy:
@@ -89,7 +105,7 @@ def strategy_from_table(mdp: MDP, table: NDArray[Any], *, of: TableOf | None = N
         raise StrategyError(f"a table is of 'values' or of 'probabilities', not of {of!r}")
     rows = _rows(mdp, table.astype(float))
     meant = of or _meant(rows.values())
-    return strategy_from_q_table(mdp, table) if meant == "values" else strategy_from_mapping(mdp, rows)
+    return strategy_from_q_table(mdp, table) if meant == "values" else _from_odds(mdp, rows)
 
 
 def strategy_from_q_table(mdp: MDP, values: NDArray[Any]) -> Strategy:
@@ -117,12 +133,19 @@ def strategy_from_agent(
     gives their probabilities.
     """
     several = _several(mdp)
-    seen: Any = several if observe is None else [observe(s) for s in several.tolist()]
+    numbers = [state_numbers(mdp)[s] for s in several.tolist()]
+    seen: Any = np.array(numbers) if observe is None else [observe(number) for number in numbers]
     if not deterministic:
         return _drawn(mdp, agent, several, seen)
-    return Strategy.deterministic_of(
-        mdp, _numbered(mdp, several, _predicted(agent, seen, observed=observe is not None))
-    )
+    taken = _predicted(agent, seen, observed=observe is not None)
+    if len(several) and remembers(agent, seen[0]):
+        raise StrategyError(
+            "the agent remembers what it saw (its predict() gives a state), so that what it does does not hang on the "
+            "state of the model alone; let it play: waypost.environments.record and waypost.agents.abstract_agent"
+        )
+    for s in several[taken != _predicted(agent, seen, observed=observe is not None)].tolist():
+        raise _wavering("agent", mdp.states[s])
+    return Strategy.deterministic_of(mdp, _numbered(mdp, several, taken))
 
 
 def _predicted(agent: Any, seen: Any, *, observed: bool) -> NDArray[np.int64]:
@@ -149,12 +172,30 @@ def _drawn(mdp: MDP, agent: Any, several: NDArray[np.int64], seen: Any) -> Strat
         raise StrategyError("this agent has no distribution over actions; use deterministic=True")
     tensor = policy.obs_to_tensor(np.stack(seen))[0]
     odds = policy.get_distribution(tensor).distribution.probs.detach().cpu().numpy().astype(float)
-    return strategy_from_mapping(mdp, dict(zip(several.tolist(), odds, strict=True)))
+    return _from_odds(mdp, dict(zip(several.tolist(), odds, strict=True)))
+
+
+def _from_odds(mdp: MDP, odds: Mapping[int, NDArray[np.float64]]) -> Strategy:
+    """Strategy from probabilities, by the position of the state."""
+    return strategy_from_mapping(mdp, {mdp.states[s]: each for s, each in odds.items()})
 
 
 def _several(mdp: MDP) -> NDArray[np.int64]:
     """States with a choice."""
     return np.flatnonzero(np.diff(mdp.first_choice) > 1)
+
+
+def state_numbers(mdp: MDP) -> list[int]:
+    """(S,) the number by which an agent knows each state: what it is called, where states are called by numbers.
+
+    >>> state_numbers(MDP.from_dict({"7": {"a": "4", "b": "7"}, "4": {"a": "end", "b": "4"}, "end": {}}, initial="7"))
+    [7, 4, 2]
+    >>> state_numbers(MDP.from_dict({"s": {"a": "t", "b": "s"}, "t": {}}, initial="s"))
+    [0, 1]
+    """
+    if not all(mdp.states[s].isdecimal() for s in _several(mdp).tolist()):
+        return list(range(mdp.n_states))
+    return [int(name) if name.isdecimal() else s for s, name in enumerate(mdp.states)]
 
 
 def all_actions(mdp: MDP) -> tuple[str, ...] | None:
@@ -174,17 +215,17 @@ def all_actions(mdp: MDP) -> tuple[str, ...] | None:
 
 def _rows(mdp: MDP, table: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
     """By state with a choice, the numbers of its own actions, if the table fits."""
-    every = all_actions(mdp)
+    every, numbers = all_actions(mdp), state_numbers(mdp)
     found = {}
     for s in _several(mdp).tolist():
-        owned = mdp.actions_of(s)
-        if s >= len(table) or table.shape[1] not in {len(owned), len(every or owned)}:
+        owned, number = mdp.actions_of(s), numbers[s]
+        if number >= len(table) or table.shape[1] not in {len(owned), len(every or owned)}:
             raise StrategyError(
-                f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {s} and has "
-                f"{len(owned)} actions"
+                f"the Q-table is {table.shape[0]} by {table.shape[1]}; state {mdp.states[s]!r} is number {number} and "
+                f"has {len(owned)} actions"
             )
         columns = [every.index(name) for name in owned] if every and len(every) == table.shape[1] else slice(None)
-        found[s] = table[s, columns]
+        found[s] = table[number, columns]
     return found
 
 
@@ -204,13 +245,13 @@ def _meant(rows: Collection[NDArray[np.float64]]) -> TableOf:
 
 
 def _from_numbers(mdp: MDP, numbers: NDArray[Any]) -> Strategy:
-    several = _several(mdp)
-    if len(several) and several[-1] >= len(numbers):
-        s = int(several[-1])
+    several, known = _several(mdp), np.array(state_numbers(mdp))
+    for s in several[known[several] >= len(numbers)].tolist():
         raise StrategyError(
-            f"the policy has {len(numbers)} actions, one per state; state {mdp.states[s]!r} is number {s} and has none"
+            f"the policy has {len(numbers)} actions, one per state; state {mdp.states[s]!r} is number {known[s]} and "
+            "has none"
         )
-    return Strategy.deterministic_of(mdp, _numbered(mdp, several, numbers[several]))
+    return Strategy.deterministic_of(mdp, _numbered(mdp, several, numbers[known[several]]))
 
 
 def _numbered(mdp: MDP, states: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:

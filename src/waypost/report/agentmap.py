@@ -17,7 +17,7 @@ from waypost.report.canvas import empty_figure
 from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.tiles import CALLED, FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
-from waypost.report.wording import count, number, percent, printable
+from waypost.report.wording import chance, count, number, percent, printable
 
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation
@@ -29,6 +29,8 @@ HEADINGS = {
 TURNING = "facing"  # a variable; where there is one, left and right are turns
 SHOWN = 0.05  # actions taken less often are not drawn
 TOLD = 0.1  # of actions that lead nowhere
+SEEN = 0.0005  # of success, or of the runs; less is written as 0
+WRITTEN = 0.4  # inches of a field, in which a number can be read
 TAKEN, BEST, MET, NEVER, LOST = "#1d2329", "#0f7b3f", "#fdfdfb", "#d9dde1", "#d7301f"
 
 
@@ -58,7 +60,7 @@ def plot_agent(
     >>> figure.axes[0].get_title()
     "the agent reaches 'x=1, y=0'\nwith 1; 1 is possible"
     """
-    mdp = explanation.world
+    mdp = explanation.mdp
     places = needed_coordinates(mdp, coordinates)
     frame, colours = frame_of(places), palette(theme)
     agents = [explanation, *([explanation.against] if explanation.against else [])]
@@ -84,14 +86,14 @@ def plot_agent(
 
 def _title(agent: AgentExplanation, called: str) -> str:
     within = "" if agent.within is None else f" within {count(agent.within, 'step')}"
-    late = f", {percent(agent.late)} are late" if agent.late >= 0.0005 else ""
-    told = f"with {number(agent.success)}; {number(agent.best)} is possible{late}"
+    late = f", {percent(agent.late)} are late" if agent.late >= SEEN else ""
+    told = f"with {chance(agent.success)}; {chance(agent.best)} is possible{late}"
     return f"{called}reaches {printable(agent.target, 24)}{within}\n{told}"
 
 
 def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _Spot]:
     """What happens on each field, over all its states."""
-    mdp = explanation.world
+    mdp = explanation.mdp
     spots = {at: _Spot() for at in set(places.values())}
     costliest: dict[Field, float] = {}
     for place in explanation.places:
@@ -113,10 +115,13 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
             ways = (heading(mdp, places, state, action) for action in place.best)
             spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
             spot.advice = "" if spot.best else _advice(mdp, place.best)
+    for spot in spots.values():
+        if spot.cost < SEEN:
+            spot.best, spot.advice = (), ""
     for fate in explanation.fates:
-        if explanation.is_late(fate):
+        if fate.late:
             continue
-        states = (mdp.state(explanation.place(state)) for state in fate.states)
+        states = (mdp.state(state) for state in fate.states)
         standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
@@ -154,8 +159,9 @@ def _draw(
     axis: Any, agent: AgentExplanation, spots: Mapping[Field, _Spot], places: Coordinates, frame: Frame, worst: float
 ) -> None:
     patches = matplotlib("patches")
-    world = agent.world
-    marks = marks_on(world, agent.decisions.target, places)
+    world = agent.mdp
+    marks = marks_on(world, agent.target, places)
+    readable = tile_size(frame) >= WRITTEN
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
         passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
@@ -169,9 +175,9 @@ def _draw(
         if mark in {"key", "door"}:
             thing(axis, at, mark, floor="none")
         _arrows(axis, at, spot)
-        if spot.ends >= 0.0005:
+        if spot.ends >= SEEN and readable:
             _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) else TAKEN)
-        if spot.cost >= 0.0005:
+        if spot.cost >= SEEN and readable:
             axis.text(at[0], at[1] + 0.47, f"-{number(spot.cost)}", ha="center", va="bottom", fontsize=6.5, color=TAKEN)
     walls_between(axis, world, places, marks, ink=TAKEN)
     if world.initial in places:

@@ -15,11 +15,16 @@ from waypost.report.decisions import departures
 from waypost.report.jsonfile import FORMAT
 from waypost.report.names import captions, titles, told
 from waypost.report.table import fitted_table
-from waypost.report.wording import count, number, percent, printable
+from waypost.report.wording import chance, count, number, percent, printable
 
 if TYPE_CHECKING:
-    from waypost.agents import AgentExplanation
+    from waypost.agents import AgentExplanation, LossGroup
 
+MOSTLY = 2 / 3  # of a cost
+LITTLE = 0.0005  # of success; less is written as 0
+SAME = 1e-12  # relative; agents nearer than this are equally good
+TOLD_ACTIONS = 3  # of those taken in one place
+RARE = 0.1  # actions that are taken less often are counted
 MANY = 12  # places where runs end that are told one by one
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
@@ -38,21 +43,26 @@ def agent_summary(explanation: AgentExplanation, top: int = 5) -> str:
     6.9 % in Rejected, beyond hope.
     Best means the greatest probability of the target, however long it takes and without discount.
     """
-    lines = [
-        lead(explanation),
+    said = [lead(explanation), *_words(explanation, top)]
+    if explanation.against is not None:
+        said = [said[0], verdict(explanation), *said[1:], *_apart(explanation, top)]
+    return "\n".join([*said, note(explanation)])
+
+
+def _words(explanation: AgentExplanation, top: int) -> list[str]:
+    """Where the agent loses, how long it takes, where its runs end, and where another one is better or worse."""
+    return [
         *_departing(explanation, top),
         *_taking_long(explanation),
         *_ends(explanation, top),
+        *(_beside(explanation, top) if explanation.against is not None else []),
     ]
-    if explanation.against is not None:
-        lines += _beside(explanation, top)
-    return "\n".join([*lines, note(explanation)])
 
 
 def lead(explanation: AgentExplanation) -> str:
     """How often the agent succeeds, and what is possible."""
     steps = "" if explanation.within is None else f" within {count(explanation.within, 'step')}"
-    reached, best = number(explanation.success), number(explanation.best)
+    reached, best = chance(explanation.success), chance(explanation.best)
     return f"The agent reaches {printable(explanation.target)}{steps} with probability {reached}; {best} is possible."
 
 
@@ -64,19 +74,57 @@ def note(explanation: AgentExplanation) -> str:
 
 
 def _departing(explanation: AgentExplanation, top: int) -> list[str]:
-    if explanation.within is None or not explanation.departures:
+    """Where the agent departs from the best: place by place, or by what they have in common where a few say little."""
+    found, mdp = explanation.departures, explanation.mdp
+    lost = sum(place.cost for place in found)
+    if explanation.groups and 2 * sum(place.cost for place in found[:top]) < lost:
+        said = [loss_sentence(group) for group in explanation.groups[:top]]
+        said.append(f"{number(max(0.0, lost - sum(group.cost for group in explanation.groups[:top])))} elsewhere")
+        if explanation.within is None and explanation.decisions.idle:
+            said.append(f"{number(explanation.decisions.idle)} by going round for ever")
+    elif explanation.within is None or not found:
         return departures(explanation.decisions, "the agent", top)
-    found, world = explanation.departures, explanation.world
-    said = [
-        f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
-        f"{taken(world, d.state, d.taken)} is taken and {told(world, d.state, *d.best[:2])} would mostly be best"
-        for d in found[:top]
-    ]
-    if found[top:]:
-        said.append(f"{number(sum(d.cost for d in found[top:]))} in {count(len(found[top:]), 'more place')}")
+    else:
+        said = [
+            f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
+            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} would mostly be best"
+            for d in found[:top]
+        ]
+        if found[top:]:
+            said.append(f"{number(sum(d.cost for d in found[top:]))} in {count(len(found[top:]), 'more place')}")
+    over = "" if explanation.within is None else ", over all steps"
     cost = number(explanation.best - explanation.success)
-    lead = f"Departing from the best costs the agent {cost} of success in all, over all steps:"
-    return [lead, *(f"{sentence};" for sentence in said[:-1]), f"{said[-1]}."]
+    return [f"Departing from the best costs the agent {cost} of success in all{over}:", *_listed(said)]
+
+
+def loss_sentence(group: LossGroup) -> str:
+    """Say what a group of places has in common, how often they are met, and what is done there.
+
+    >>> from waypost.agents.groups import LossGroup
+    >>> loss_sentence(LossGroup("row<9 & key=no", 0.9, 41, 4.1, {"down": 0.7, "left": 0.2}, {"left": 0.5, "up": 0.3}))
+    '0.9 where row<9 & key=no, 41 places met 4.1 times a run, mostly by down, where left or up is mostly best'
+    >>> loss_sentence(LossGroup("", 0.05, 9, 1.0, {"north": 0.05}, {"south": 0.05}))
+    '0.05 in 9 places met once a run, by north, where south is best'
+    """
+    common = f"where {printable(group.where)}, " if group.where else "in "
+    done, better = _mostly(group.taken, group.cost), _mostly(group.best, group.cost)
+    by = f", {done[1]}by {done[0]}" if done else ""
+    best = f", where {better[0]} is {better[1]}best" if better else ""
+    return f"{number(group.cost)} {common}{count(group.places, 'place')} met {_times(group.visits)} a run{by}{best}"
+
+
+def _mostly(costs: Mapping[str, float], total: float) -> tuple[str, str] | None:
+    """One action or two that make up most of a cost, and whether there are others; None if it takes more."""
+    for most in (1, 2):
+        part = sum(list(costs.values())[:most])
+        if part >= MOSTLY * total:
+            return " or ".join(printable(name) for name in list(costs)[:most]), "mostly " * (part < 0.999 * total)
+    return None
+
+
+def _listed(said: list[str]) -> list[str]:
+    """Lines of one sentence."""
+    return [*(f"{line};" for line in said[:-1]), f"{said[-1]}."]
 
 
 def _taking_long(explanation: AgentExplanation) -> list[str]:
@@ -84,21 +132,25 @@ def _taking_long(explanation: AgentExplanation) -> list[str]:
     steps, fewest = explanation.steps, explanation.fewest
     if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
         return []
-    long = f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
     asking = f"within={2 * fewest} or --within {2 * fewest} asks for it in so many steps, and where they are lost"
-    return [f"Its runs take {long} steps on average, the shortest way there {fewest:,}; {asking}."]
+    return [f"Its runs take {_steps(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
+
+
+def _steps(steps: float) -> str:
+    return f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
 
 
 def _times(visits: float) -> str:
     if not math.isfinite(visits):
         return "for ever"
-    return "once" if (often := f"{visits:.2g}") == "1" else f"{often} times"
+    often = f"{visits:,.0f}" if visits >= 10 else f"{visits:.2g}"
+    return "once" if often == "1" else f"{often} times"
 
 
 def _ends(explanation: AgentExplanation, top: int) -> list[str]:
     if explanation.within is not None:
         return _ends_in_time(explanation, top)
-    said, fates, mdp = [], explanation.fates, explanation.decisions.mdp
+    said, fates, mdp = [], explanation.fates, explanation.mdp
     if len(fates) > MANY:
         return _ends_by_label(explanation, top)
     titled = dict(zip(mdp.states, titles(mdp), strict=True))
@@ -113,7 +165,7 @@ def _ends(explanation: AgentExplanation, top: int) -> list[str]:
 
 def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
     """Where runs end, by what the places are called, where they are too many to be told one by one."""
-    mdp = explanation.decisions.mdp
+    mdp = explanation.mdp
     called = dict(zip(mdp.states, captions(mdp), strict=True))
     places: dict[tuple[str, bool], list[float]] = {}
     for fate in explanation.fates:
@@ -133,16 +185,16 @@ def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
 def _ending(said: list[str]) -> list[str]:
     if not said:
         return []
-    return ["Runs that do not reach it end:", *(f"{line};" for line in said[:-1]), f"{said[-1]}."]
+    return ["Runs that do not reach it end:", *_listed(said)]
 
 
 def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
     """Where runs end that are not there in time: for good, or because the time is up."""
-    titled = dict(zip(explanation.world.states, titles(explanation.world), strict=True))
+    titled = dict(zip(explanation.mdp.states, titles(explanation.mdp), strict=True))
     places: dict[str, float] = {}
     for fate in explanation.fates:
-        if not explanation.is_late(fate):
-            place = titled[explanation.place(fate.states[0])]
+        if not fate.late:
+            place = titled[fate.states[0]]
             places[place] = places.get(place, 0.0) + fate.probability
     order = sorted(places, key=lambda place: -places[place])
     said = [f"{percent(places[place])} in {printable(place)}, beyond hope" for place in order[:top]]
@@ -154,22 +206,73 @@ def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
     return _ending(said)
 
 
+def verdict(explanation: AgentExplanation) -> str:
+    """Say which of two agents is better, and by how much.
+
+    >>> from waypost import Strategy
+    >>> from waypost.agents import explain_agent
+    >>> from waypost.cases import loan
+    >>> hasty = {"s0": "Apply", "Error": "Quit", "Consultation": "Apply", "Rework": "Submit"}
+    >>> verdict(explain_agent(loan(), hasty, target="Granted", against=Strategy.uniform(loan())))
+    'The other agent is worse: it reaches it with probability 0.576, 0.355 less.'
+    """
+    if explanation.against is None:
+        return ""
+    other = explanation.against.success
+    more = other - explanation.success
+    if abs(more) <= SAME * max(other, explanation.success):
+        mine, theirs = explanation.steps, explanation.against.steps
+        slower = abs(mine - theirs) > SAME * max(mine, theirs)
+        steps = f", after {_steps(theirs)} steps on average; this one after {_steps(mine)}" if slower else ""
+        return f"The other agent reaches it just as often{steps}."
+    better, by = ("better", "more") if more > 0 else ("worse", "less")
+    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
+
+
 def _beside(explanation: AgentExplanation, top: int) -> list[str]:
-    other, world = explanation.against, explanation.world
-    if other is None or not explanation.differences:
+    """Where the other agent gains, and where it loses."""
+    behind, ahead = explanation.behind, explanation.ahead
+    if behind is None or ahead is None or not explanation.differences:
         return ["The other agent does the same wherever either comes."]
-    said = [
+    differ = {difference.state for difference in explanation.differences}
+    lines = []
+    for margin, what, often in ((behind, "gains", "less"), (ahead, "gives up", "more")):
+        first = list(margin.places.items())[:top]
+        if not first:
+            continue
+        if margin.groups and 2 * sum(cost for _, cost in first) < margin.cost:
+            said = [loss_sentence(group) for group in margin.groups[:top]]
+            told_of = sum(group.cost for group in margin.groups[:top])
+        else:
+            same = f", where both do the same, but the other comes {often} often"
+            said = [f"{number(cost)} in {printable(state)}{same * (state not in differ)}" for state, cost in first]
+            told_of = sum(cost for _, cost in first)
+        if margin.cost - told_of >= LITTLE:
+            said.append(f"{number(margin.cost - told_of)} elsewhere")
+        lead_in = f"The other {what} {number(margin.cost)}"
+        lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
+    if explanation.within is None and explanation.against is not None:
+        idle, others = explanation.decisions.idle, explanation.against.decisions.idle
+        if abs(idle - others) >= LITTLE:
+            lines.append(f"Going round for ever costs this agent {number(idle)}, the other {number(others)}.")
+    return lines
+
+
+def _apart(explanation: AgentExplanation, top: int) -> list[str]:
+    """What the two do where they differ most."""
+    world, found = explanation.mdp, explanation.differences
+    if not found:
+        return []
+    lines = [
         f"In {printable(d.state)} it takes {taken(world, d.state, d.taken)}, the other "
         f"{taken(world, d.state, d.taken_by_other)}; best is {told(world, d.state, *d.best[:2])}; "
         f"they lose {number(d.cost)} and {number(d.cost_to_other)}."
-        for d in explanation.differences[:top]
+        for d in found[:top]
     ]
-    left = len(explanation.differences) - len(said)
-    lead = (
-        f"The other agent reaches it with probability {number(other.success)}. They differ in "
-        f"{count(len(explanation.differences), 'state')} that either meets:"
-    )
-    return [lead, *said, *([f"And in {count(left, 'more state')}."] if left else [])]
+    if max(found[0].cost, found[0].cost_to_other) < LITTLE:
+        return [f"They differ in {count(len(found), 'place')} that either meets, and neither loses anything there."]
+    lead = f"They differ in {count(len(found), 'place')} that either meets:"
+    return [lead, *lines, *([f"And in {count(len(found) - top, 'more place')}."] if found[top:] else [])]
 
 
 def taken(mdp: MDP, state: str, shares: Mapping[str, float]) -> str:
@@ -178,13 +281,19 @@ def taken(mdp: MDP, state: str, shares: Mapping[str, float]) -> str:
     >>> mdp = MDP.from_dict({"a": {"left": "a", "right": "b"}, "b": {}}, initial="a")
     >>> taken(mdp, "a", {"left": 0.25, "right": 0.75}), taken(mdp, "a", {"left": 1.0})
     ('right (75 %) or left (25 %)', 'left')
+    >>> taken(mdp, "a", dict.fromkeys(("left", "right", "up", "down"), 0.25))
+    'any of 4 alike'
     """
     order = sorted(shares, key=lambda action: -shares[action])
+    if len(order) > TOLD_ACTIONS and shares[order[0]] - shares[order[-1]] <= SAME:
+        return f"any of {len(order)} alike"
+    often = [action for action in order[:TOLD_ACTIONS] if shares[action] >= RARE] or order[:1]
     named = [
         told(mdp, state, action) if shares[action] == 1 else f"{told(mdp, state, action)} ({percent(shares[action])})"
-        for action in order[:3]
+        for action in often
     ]
-    return " or ".join([*named, *([f"{len(order) - 3} more"] if order[3:] else [])])
+    left = len(order) - len(often)
+    return " or ".join([*named, *([f"{left} more"] if left else [])])
 
 
 def print_agent(explanation: AgentExplanation, console: Console, *, top: int) -> None:
@@ -201,33 +310,38 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
      ──────────────────────────────────────────────────────────────────────
       Consultation   Apply   Apply (50 %) or Angry (50 %)     0.75   0.367
     <BLANKLINE>
+    and 2 more places; --top 3 shows all
     Departing from the best costs the agent 0.404 of success in all:
     ...
     """
-    console.print(Text(lead(explanation)))
-    beside = explanation.differences if explanation.against is not None else ()
-    world = explanation.world
-    lines = [
+    for sentence in filter(None, (lead(explanation), verdict(explanation))):
+        console.print(Text(sentence))
+    head, lines = _table(explanation)
+    if lines:
+        names = len(head) - 2
+        console.print(fitted_table(console, head, lines[:top], names=names, box=box.SIMPLE_HEAD, header_style="dim"))
+    if len(lines) > top:
+        console.print(Text(f"and {count(len(lines) - top, 'more place')}; --top {len(lines)} shows all"))
+    for sentence in [*_words(explanation, top=3), note(explanation)]:
+        console.print(Text(sentence))
+
+
+def _table(explanation: AgentExplanation) -> tuple[list[str], list[list[str]]]:
+    """Places that cost most, or in which two agents differ most."""
+    mdp = explanation.mdp
+    if explanation.against is None:
+        return ["place", "best", "taken", "visits", "costs"], [
+            [*_place(mdp, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)] for d in explanation.departures
+        ]
+    return ["place", "best", "this takes", "other takes", "this loses", "other loses"], [
         [
-            *_place(world, d.state, d.best, d.taken),
-            taken(world, d.state, d.taken_by_other),
+            *_place(mdp, d.state, d.best, d.taken),
+            taken(mdp, d.state, d.taken_by_other),
             number(d.cost),
             number(d.cost_to_other),
         ]
-        for d in beside[:top]
+        for d in explanation.differences
     ]
-    head = ["place", "best", "taken", "by the other", "costs", "the other"]
-    if explanation.against is None:
-        head = ["place", "best", "taken", "visits", "costs"]
-        lines = [
-            [*_place(world, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)]
-            for d in explanation.departures[:top]
-        ]
-    if lines:
-        names = head.index("costs") - (explanation.against is None)
-        console.print(fitted_table(console, head, lines, names=names, box=box.SIMPLE_HEAD, header_style="dim"))
-    for sentence in agent_summary(explanation, top=3).splitlines()[1:]:
-        console.print(Text(sentence))
 
 
 def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
@@ -249,10 +363,14 @@ def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
             }
             for d in explanation.departures
         ],
-        "ends": [{**fate._asdict(), "late": explanation.is_late(fate)} for fate in explanation.fates],
+        "groups": [group._asdict() for group in explanation.groups],
+        "ends": [fate._asdict() for fate in explanation.fates],
     }
     if explanation.against is not None:
         found["against"] = agent_document(explanation.against)
+        for name, margin in (("behind", explanation.behind), ("ahead", explanation.ahead)):
+            if margin is not None:
+                found[name] = {**margin._asdict(), "groups": [group._asdict() for group in margin.groups]}
         found["differences"] = [
             {**d._asdict(), "taken": dict(d.taken), "taken_by_other": dict(d.taken_by_other)}
             for d in explanation.differences

@@ -36,19 +36,25 @@ def strategy_findings(found: Sequence[Explanation], names: Sequence[str]) -> lis
     if one is None or other is None:
         return []
     first, second = map(printable, names[:2])
-    better = "for" if one.reached >= other.reached else "against"
-    lead = (
-        f"of the runs reach {printable(found[0].target)} with {first}, {percent(other.reached)} with {second}; "
-        f"{percent(one.reachability)} is possible."
-    )
-    return [Finding(better, percent(one.reached), (lead,)), *_differences(one, other, first, second)[: MOST - 1]]
+    reached = printable(found[0].target)
+    possible = f"{percent(one.reachability)} is possible."
+    if abs(one.reached - other.reached) < 0.0005:
+        lead = f"of the runs reach {reached} with {first}, {percent(other.reached)} with {second}; {possible}"
+        said = Finding("for", percent(one.reached), (lead,))
+    else:
+        (better, most), (worse, least) = sorted(
+            ((first, one.reached), (second, other.reached)), key=lambda each: -each[1]
+        )
+        lead = f"more of the runs reach {reached} with {better} than with {worse}: {percent(most)} and {percent(least)}"
+        said = Finding("for" if better == first else "against", points(most - least), (f"{lead}; {possible}",))
+    return [said, *_differences(one, other, first, second)[: MOST - 1]]
 
 
 def _differences(one: Decisions, other: Decisions, first: str, second: str) -> list[Finding]:
     where = places(one.mdp)
     theirs = {decision.state: decision for decision in other}
     pairs = [(mine, theirs[mine.state]) for mine in one if mine.state in theirs]
-    apart = [(a, b) for a, b in pairs if dict(a.taken) != dict(b.taken) and max(a.met, b.met) > 0]
+    apart = [(a, b) for a, b in pairs if max(a.met, b.met) > 0]
     apart.sort(key=lambda pair: -abs(pair[0].cost - pair[1].cost))
     return [
         Finding(
@@ -57,13 +63,19 @@ def _differences(one: Decisions, other: Decisions, first: str, second: str) -> l
             (
                 f"more are lost by {first if a.cost > b.cost else second} in ",
                 Name(printable(where[one.mdp.index[a.state]][1]), state=one.mdp.index[a.state]),
-                f": {first} takes {_most(one.mdp, a)}, {second} {_most(one.mdp, b)}",
-                f"; {told(one.mdp, a.state, *a.best[:2])} is best.",
+                f": {_doing(one.mdp, a, b, first, second)}; {told(one.mdp, a.state, *a.best[:2])} is best.",
             ),
         )
         for a, b in apart
         if abs(a.cost - b.cost) >= 0.0005
     ]
+
+
+def _doing(mdp: MDP, a: Decision, b: Decision, first: str, second: str) -> str:
+    """What the two do in one place; where that is the same, one of them comes there more often."""
+    if dict(a.taken) != dict(b.taken):
+        return f"{first} takes {_most(mdp, a)}, {second} {_most(mdp, b)}"
+    return f"both take {_most(mdp, a)}, and {first if a.cost > b.cost else second} comes there more often"
 
 
 def _most(mdp: MDP, decision: Decision) -> str:

@@ -205,7 +205,7 @@ def _blank_crew():  # type: ignore[no-untyped-def]
 
 @kernel
 def _take_up(states, course, lanes, crew, idling):  # type: ignore[no-untyped-def]
-    """Let lanes that are due take up their next states, at the end of a strip half of another; whether any lane runs."""
+    """Let lanes that are due take up their next states, or half of what another has left; whether any lane runs."""
     for w in range(8):
         if crew.due[w]:
             crew.at[w] += 1

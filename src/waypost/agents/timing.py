@@ -1,0 +1,139 @@
+"""Conduct of an agent that has so many steps: forward from the start, backward from the target, one step at a time.
+
+What is best hangs on the steps that are left, and what is lost is added up over all of them:
+
+    V_0 = 1 on the target, else 0;    Q_k(s, a) = sum_y P(s, a, y) V_(k-1)(y);    V_k(s) = max_a Q_k(s, a)
+
+These are sums of products of what is not negative, so a number is off by some ``n`` roundings after ``n`` steps. Which
+ones are exactly 0 or 1 is decided on the graph, step by step beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from waypost.agents.conduct import LEAST, MOST, Conduct, certain, shares_of
+from waypost.errors import ModelError
+from waypost.importance.deciding import CLOSE
+from waypost.model import MDP, Strategy, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model.arrays import Floats, Mask
+
+LARGEST = 100_000_000  # states times steps whose values are kept
+
+
+@dataclass(frozen=True, eq=False)
+class TimedConduct:
+    """What an agent does in so many steps, what it reaches, and where it is when it ends."""
+
+    conduct: Conduct
+    best: float  # greatest probability of the target in time
+    reached: float
+    steps: float  # until the target is reached or lost, or the time is up
+    ended: Floats  # (S,) probability of having ended there, without the target
+    late: Floats  # (S,) probability of standing there when the time is up
+
+
+def timed_conduct(strategy: Strategy, wanted: Mask, steps: int) -> TimedConduct:
+    """Conduct of an agent that is to be at the target in so many steps.
+
+    >>> mdp = MDP.from_dict({"a": {"try": {"b": 0.5, "a": 0.5}, "wait": "a"}, "b": {}}, initial="a")
+    >>> found = timed_conduct(Strategy.uniform(mdp), mdp.where("b"), 2)
+    >>> found.best, found.reached, found.conduct.costs.tolist(), found.late.tolist()
+    (0.75, 0.4375, [0.0, 0.3125, 0.0], [0.5625, 0.0])
+    """
+    mdp, memory = strategy.mdp, strategy.memory
+    best = _best_in_time(mdp, wanted, steps)
+    over = np.tile(wanted | mdp.is_final, memory)
+    onward = csr_array(stopped_chain(unfolded_chain(strategy), over).T)
+    arrows = csr_array((np.ones(onward.nnz), onward.indices, onward.indptr), shape=onward.shape)
+    here = unfolded_start(strategy)
+    there = here > 0  # whether it may be there: a probability may be too small for a float
+    arrived, entered, played = here.copy(), there.copy(), _Played(strategy)
+    for left in range(steps, 0, -1):
+        here[over], there[over] = 0.0, False
+        if not there.any():
+            break
+        played.add(here.reshape(memory, -1), there.reshape(memory, -1), _gaps(mdp, best, left))
+        here, there = onward @ here, arrows @ there > 0
+        arrived += here
+        entered |= there
+    here[over], there[over] = 0.0, False
+    every = np.tile(wanted, memory)
+    failed = there.any() or bool((entered & over & ~every).any())
+    return TimedConduct(
+        conduct=played.conduct(_gaps(mdp, best, steps)),
+        best=float(best[min(steps, len(best) - 1)][mdp.initial]),
+        reached=certain(float(arrived[every].sum()), surely=not failed, maybe=bool(entered[every].any())),
+        steps=float(played.visits.sum()),
+        ended=np.where(over & ~every, arrived, 0.0).reshape(memory, -1).sum(axis=0),
+        late=here.reshape(memory, -1).sum(axis=0),
+    )
+
+
+def _best_in_time(mdp: MDP, wanted: Mask, steps: int) -> list[Floats]:
+    """By the steps left, (S,) greatest probability of the target; fewer, if more steps change nothing."""
+    matrix, first = mdp.transitions, mdp.first_choice[:-1]
+    arrows = csr_array((np.ones(matrix.nnz), matrix.indices, matrix.indptr), shape=matrix.shape)
+    maybe, surely = wanted.copy(), wanted.copy()
+    found = [wanted.astype(float)]
+    for _ in range(steps):
+        maybe = wanted | np.logical_or.reduceat(arrows @ maybe > 0, first)
+        surely = wanted | np.logical_or.reduceat(arrows @ ~surely == 0, first)
+        value = np.clip(np.maximum.reduceat(matrix @ found[-1], first), LEAST, MOST)
+        value[~maybe], value[surely] = 0.0, 1.0
+        if (value == found[-1]).all():
+            break
+        found.append(value)
+        if len(found) * mdp.n_states > LARGEST:
+            raise ModelError(
+                f"{steps:,} steps of {mdp.n_states:,} states are more than {LARGEST:,} values; ask for fewer steps"
+            )
+    return found
+
+
+def _gaps(mdp: MDP, best: list[Floats], left: int) -> Floats:
+    """(C,) what each choice costs with so many steps left."""
+    before, now = (best[min(k, len(best) - 1)] for k in (left - 1, left))
+    most = now[mdp.choice_state]
+    gaps = most - mdp.transitions @ before
+    return np.where(gaps <= CLOSE * most, 0.0, gaps)
+
+
+class _Played:
+    """What was done so far, over all steps."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.mdp, self.modes = strategy.mdp, np.stack(strategy.modes)
+        self.by_mode = np.zeros((strategy.memory, self.mdp.n_states))
+        self.costs, self.wrong = np.zeros(self.mdp.n_choices), np.zeros(self.mdp.n_choices, bool)
+        self.good = np.zeros(self.mdp.n_choices, bool)  # best at the step at which most was lost in its state
+        self.most = np.full((2, self.mdp.n_states), -1.0)  # lost at that step; at stake there
+
+    @property
+    def visits(self) -> Floats:
+        """(S,) how often it stood there."""
+        return np.asarray(self.by_mode.sum(axis=0))
+
+    def add(self, here: Floats, there: Mask, gaps: Floats) -> None:
+        """Add a step, at which the agent is (M, S) here with a probability, or may at least be there."""
+        owner, first = self.mdp.choice_state, self.mdp.first_choice[:-1]
+        self.by_mode += here
+        costs = (here[:, owner] * self.modes).sum(axis=0) * gaps
+        self.costs += costs
+        self.wrong |= ((there[:, owner] & (self.modes > 0)).any(axis=0)) & (gaps > 0)
+        lost = np.add.reduceat(costs, first)
+        stake = here.sum(axis=0) * np.maximum.reduceat(gaps, first)
+        more = (lost > self.most[0]) | ((lost == self.most[0]) & (stake > self.most[1]))
+        more &= there.any(axis=0)
+        self.most[:, more] = lost[more], stake[more]
+        self.good = np.where(more[owner], gaps == 0, self.good)
+
+    def conduct(self, gaps: Floats) -> Conduct:
+        """All of it; what it would cost at first says what is best where the agent never was."""
+        owner, met = self.mdp.choice_state, self.most[0] >= 0
+        good = np.where(met[owner], self.good, gaps == 0)
+        shares = shares_of(self.mdp, self.modes, self.by_mode)
+        return Conduct(self.visits, shares, self.costs, good.astype(np.int64), self.wrong)

@@ -1,0 +1,142 @@
+"""Groups of departures: what the places in which most is lost have in common, and where one of two agents is better."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategies import mdps
+from waypost import MDP, Strategy, explain
+from waypost.agents import explain_agent
+from waypost.errors import WaypostError
+from waypost.report.strategies import strategy_findings
+from waypost.story import with_insight
+
+
+def rooms(*, width: int = 12) -> MDP:
+    """Two corridors, with a key and without: who leaves the first without the key is lost."""
+    steps: dict = {}
+    for key in ("no", "yes"):
+        for x in range(width):
+            on = f"x={x + 1}, key={key}"
+            steps[f"x={x}, key={key}"] = {"on": on, "trap": {"lost": 0.5, on: 0.5}, "wait": f"x={x}, key={key}"}
+    steps["x=0, key=no"]["take"] = "x=0, key=yes"
+    steps[f"x={width}, key=yes"] = {}
+    steps[f"x={width}, key=no"] = {"back": "x=0, key=no"}
+    return MDP.from_dict({**steps, "lost": {}}, initial="x=0, key=no", labels={"won": [f"x={width}, key=yes"]})
+
+
+def careless(mdp: MDP) -> dict:
+    """An agent that takes the key, and with it runs into a trap one time in ten beyond the middle."""
+    wrong = {"on": 0.9, "trap": 0.1}
+    late = {name: wrong for name in mdp.states if "key=yes" in name and int(name.split(",")[0][2:]) in range(6, 12)}
+    usual = {name: {"on": 0.999, "trap": 0.001} for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)}
+    return {**usual, **late, "x=0, key=no": "take"}
+
+
+@pytest.mark.parametrize("within", [None, 40])
+def test_what_was_planted_is_found(within):
+    """Law: places that were made alike, and worse than the others, are told as one group, by what they share."""
+    mdp = rooms()
+    found = explain_agent(mdp, careless(mdp), target="won", within=within)
+    first = found.groups[0]
+    assert (first.where, first.places) == ("x>=6", 6)
+    assert list(first.taken) == ["trap"]
+    assert list(first.best) == ["on"]
+    assert first.cost == pytest.approx(sum(p.cost for p in found.places if found.mdp.where("x>=6")[mdp.state(p.state)]))
+    words = found.summary(top=2)
+    assert "where x>=6, 6 places met" in words
+    assert "by trap, where on is best" in words
+
+
+def test_a_few_places_that_hold_most_are_told_one_by_one():
+    """Law: groups stand in only where the places that are told hold less than half of what is lost."""
+    mdp = rooms()
+    found = explain_agent(mdp, careless(mdp), target="won")
+    assert "6 places" not in found.summary(top=6)
+    assert found.departures[0].state in found.summary(top=6)
+
+
+@given(mdps(), st.integers(0, 2**16), st.none() | st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_groups_hold_no_more_than_is_lost_and_what_they_say(mdp, seed, within):
+    """Law: no loss is in two groups, and each lies in states in which its condition holds."""
+    weights = np.random.default_rng(seed).integers(0, 3, mdp.n_choices) + 1e-3
+    strategy = Strategy.memoryless(mdp, weights / np.bincount(mdp.choice_state, weights=weights)[mdp.choice_state])
+    try:
+        found = explain_agent(mdp, strategy, target=mdp.states[-1], within=within)
+    except WaypostError:
+        return
+    lost = found.conduct.lost(found.mdp)
+    assert sum(group.cost for group in found.groups) <= lost.sum() * (1 + 1e-9)
+    for group in found.groups:
+        assert group.cost == pytest.approx(sum(group.taken.values())) == pytest.approx(sum(group.best.values()))
+        if group.where and "no " not in group.where:
+            assert group.cost <= lost[mdp.where(group.where)].sum() * (1 + 1e-9)
+
+
+@given(mdps(), st.integers(0, 2**16), st.none() | st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_what_one_agent_gains_and_gives_up_is_how_much_better_it_is(mdp, seed, within):
+    """Law: what this agent loses more, less what the other does, is the difference of their successes and idling."""
+    draw = np.random.default_rng(seed)
+
+    def drawn() -> Strategy:
+        weights = draw.integers(0, 3, mdp.n_choices) + 1e-3
+        return Strategy.memoryless(mdp, weights / np.bincount(mdp.choice_state, weights=weights)[mdp.choice_state])
+
+    try:
+        found = explain_agent(mdp, drawn(), target=mdp.states[-1], against=drawn(), within=within)
+    except WaypostError:
+        return
+    idle = 0.0 if within is not None else found.decisions.idle - found.against.decisions.idle
+    margin = found.behind.cost - found.ahead.cost
+    assert margin + idle == pytest.approx(found.against.success - found.success, abs=1e-8)
+    better = found.against.success > found.success + 1e-9
+    assert ("The other agent is better" in found.summary()) == better
+
+
+def test_agents_that_lose_nothing_are_told_apart_by_their_steps():
+    """Law: of two that always arrive it is said how long each takes, and that where they differ nothing is lost."""
+    mdp = rooms()
+    straight = {name: "on" for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)} | {"x=0, key=no": "take"}
+    idling = {**straight, "x=3, key=yes": {"on": 0.1, "wait": 0.9}}
+    words = explain_agent(mdp, idling, target="won", against=straight).summary()
+    assert "The other agent reaches it just as often, after 13.0 steps on average; this one after 22.0." in words
+    assert "They differ in 1 place that either meets, and neither loses anything there." in words
+    same = explain_agent(mdp, straight, target="won", against=straight).summary()
+    assert "The other agent reaches it just as often." in same
+
+
+def test_where_both_do_the_same_one_may_come_more_often():
+    """Law: what one agent loses more in a place where they do the same is told, with the reason."""
+    mdp = MDP.from_dict(
+        {
+            "s": {"safe": {"won": 0.5, "edge": 0.5}, "bold": {"edge": 1.0}},
+            "edge": {"jump": {"won": 0.5, "lost": 0.5}, "walk": "won"},
+            "won": {},
+            "lost": {},
+        },
+        initial="s",
+    )
+    agents = [Strategy.from_dict(mdp, {"s": first, "edge": "jump"}) for first in ("safe", "bold")]
+    found = explain_agent(mdp, agents[0], target="won", against=agents[1])
+    assert found.ahead.places == {"edge": 0.25}
+    assert "gives up 0.25: in edge, where both do the same, but the other comes more often." in found.summary()
+    told = [with_insight(explain(mdp, target="won", scope=["all", "optimal", agent])) for agent in agents]
+    page = [f"{finding.figure} {finding}" for finding in strategy_findings(told, ["safe", "bold"])]
+    assert (
+        page[0] == "25 points more of the runs reach 'won' with safe than with bold: 75 % and 50 %; 100 % is possible."
+    )
+    assert page[1].endswith("lost by bold in edge: both take jump, and bold comes there more often; walk is best.")
+
+
+def test_going_round_for_ever_is_told_beside_what_is_gained():
+    """Law: an agent that only has to go on loses nothing in any place, and that is said."""
+    mdp = rooms()
+    straight = {name: "on" for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)} | {"x=0, key=no": "take"}
+    found = explain_agent(mdp, {**straight, "x=3, key=yes": "wait"}, target="won", against=straight)
+    assert (found.behind.cost, found.ahead.cost) == (0.0, 0.0)
+    assert "Going round for ever costs this agent 1, the other 0." in found.summary()
