@@ -18,7 +18,7 @@ NEARLY_ALL = 0.95  # of the cases with a step, the stage must come before it: re
 
 
 def stages_before(seen: Variants, stages: Sequence[int]) -> Ints:
-    """(activities,) the last of the stages before each activity, by its position among them; -1 where there is none.
+    """(activities,) the last of the stages before each activity, by its number; -1 where there is none.
 
     The last one is the one that the fewest cases pass, and of equals the first one given.
 
