@@ -24,9 +24,9 @@ from scipy.sparse.linalg import splu
 
 from waypost.learn.mdp import observed_strategy
 from waypost.logs import Log
-from waypost.logs.traces import Naming, written
 from waypost.model import MDP, induced_chain
 from waypost.model.arrays import Mask
+from waypost.model.traces import Naming, written
 
 
 @dataclass(frozen=True)
