@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from waypost.cli.ahead import storm_ahead
 from waypost.cli.progress import InterruptedWorkError
 from waypost.cli.stopping import ending, stopping
 from waypost.cli.terminal import say
@@ -53,6 +54,13 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names of the commands, in the order people need them."""
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; Storm starts before it is imported, where the arguments look as if it were needed."""
+        ctx.with_resource(storm_ahead(args[1:]))
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""

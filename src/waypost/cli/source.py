@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waypost.cli.ahead import imported_meanwhile
+from waypost.cli.ahead import SYMBOLIC, imported_meanwhile
 from waypost.cli.options import LEARNING
 from waypost.cli.progress import interruptible
 from waypost.cli.stopping import allowed
@@ -19,8 +19,6 @@ from waypost.environments.ends import GOAL, model_steps, out_of_time
 from waypost.environments.named import names_environment
 from waypost.errors import ModelError, StrategyError, WaypostError, without_credentials
 from waypost.formats import ReadingNote, read_mdp
-from waypost.formats.jani import FORMAT as JANI
-from waypost.formats.prism import FORMAT as PRISM
 from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
 from waypost.model import MDP, Strategy
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from waypost.learn import Prepared
 
 NEXT = ("waypost.importance", "waypost.report.files")  # what most commands need of a model
-SYMBOLIC = (*PRISM.endings, *JANI.endings)
 
 
 @dataclass(frozen=True)

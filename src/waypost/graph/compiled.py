@@ -29,7 +29,7 @@ BYTES = 600  # of Python's own code take half a second to compile: once kept, it
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
 LONG_TEXT = 10 * BYTES  # takes seconds to compile
-LONG = 0.15  # seconds of waiting for a model: then it is one that machine code will be needed for
+LONG = 0.1  # seconds of waiting for a model: then it is one that machine code will be needed for
 
 T = TypeVar("T")
 U = TypeVar("U")
