@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from waypost.cli.ahead import storm_ahead
+from waypost.cli.ahead import import_arrays, storm_ahead
 from waypost.cli.progress import InterruptedWorkError
 from waypost.cli.stopping import ending, stopping
 from waypost.cli.terminal import say
@@ -66,6 +66,7 @@ class LazyGroup(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
+        import_arrays()
         command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         return command
 

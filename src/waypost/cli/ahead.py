@@ -51,6 +51,21 @@ def _has_storm() -> bool:
     return hasattr(os, "fork") and importlib.util.find_spec("stormpy") is not None
 
 
+def import_arrays() -> None:
+    """Import numpy and scipy without what scipy only takes along from numpy, as much again: it asks for every name."""
+    import numpy as np
+
+    baggage = [name for name in ("f2py", "testing") if name not in vars(np)]  # numpy imports them when asked
+    for name in baggage:
+        setattr(np, name, None)
+    try:
+        import scipy.sparse  # noqa: F401
+    finally:
+        for name in baggage:
+            if vars(np)[name] is None:
+                delattr(np, name)
+
+
 @contextmanager
 def imported_meanwhile(*modules: str) -> Iterator[None]:
     """Import modules, one by one, while a child that is asked within works; none once there is nothing to wait for.
