@@ -53,6 +53,7 @@ def _has_storm() -> bool:
 
 def import_arrays() -> None:
     """Import numpy and scipy without what scipy only takes along from numpy, as much again: it asks for every name."""
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")  # idle threads spin for 0.1 ms, not for 25
     import numpy as np
 
     baggage = [name for name in ("f2py", "testing") if name not in vars(np)]  # numpy imports them when asked
