@@ -248,6 +248,14 @@ def _loaded_by(*arguments):
     return set(done.stderr.split())
 
 
+OF_LOGS = {f"waypost.{room}" for room in ("logs", "learn", "cases", "patterns", "story")}
+
+
+def _rooms(modules):
+    """Packages, and the packages right in them."""
+    return {".".join(name.split(".")[:2]) for name in modules}
+
+
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_imports_nothing_heavy(argument):
     """So that it answers at once."""
@@ -263,8 +271,16 @@ def test_a_question_about_a_model_imports_nothing_of_logs_nor_storm_itself(tmp_p
     file.write_text("mdp module m x:[0..3]; [up] x<3 -> 0.5:(x'=x+1)+0.5:(x'=0); endmodule label \"top\"=x=3;")
     loaded = _loaded_by("explain", str(file), "--target", "top", "--csv", "-")
     assert {"waypost.importance", "waypost.formats.storm"} <= loaded
-    rooms = {".".join(name.split(".")[:2]) for name in loaded}
-    assert not rooms & {"stormpy", *(f"waypost.{room}" for room in ("logs", "learn", "cases", "patterns", "story"))}
+    assert not _rooms(loaded) & {"stormpy", "numpy.f2py", "numpy.testing", *OF_LOGS}
+
+
+def test_a_table_of_a_model_in_a_file_imports_nothing_of_logs(tmp_path):
+    """Nor patterns: what a table shares with pages is written without them."""
+    file = tmp_path / "loan.json"
+    waypost.write_mdp(loan(), file)
+    loaded = _loaded_by("explain", str(file), "--target", "Granted")
+    assert {"waypost.importance", "waypost.report.table", "rich.table"} <= loaded
+    assert not _rooms(loaded) & {"pandas", *OF_LOGS}
 
 
 def _asked_with(strategy):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shlex
 
 import pytest
@@ -100,3 +101,10 @@ def test_the_help_of_every_command_has_an_example_that_runs(tmp_path, monkeypatc
     assert capsys.readouterr().out
     written = [word for word in arguments if word.endswith((".html", ".drn", ".png"))]
     assert [path.name for path in tmp_path.iterdir()] == written
+
+
+def test_a_command_leaves_the_collection_of_garbage_as_it_was():
+    """Who calls `main` from a program of their own goes on with their own settings."""
+    before = gc.get_threshold()
+    assert run(["--version"]) == 0
+    assert gc.get_threshold() == before

@@ -22,7 +22,7 @@ from waypost.report import render_html
 from waypost.report.coordinates import coordinates_of
 from waypost.report.html import embed
 from waypost.report.layout import place
-from waypost.report.pagedata import compact
+from waypost.report.records import compact
 from waypost.report.view import important_part
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waypost.cli.ahead import imported_meanwhile
+from waypost.cli.ahead import SYMBOLIC, imported_meanwhile
 from waypost.cli.options import LEARNING
 from waypost.cli.progress import interruptible
 from waypost.cli.stopping import allowed
@@ -18,9 +18,8 @@ from waypost.cli.terminal import say
 from waypost.environments.ends import GOAL, model_steps, out_of_time
 from waypost.environments.named import names_environment
 from waypost.errors import ModelError, StrategyError, WaypostError, without_credentials
-from waypost.formats import ReadingNote, read_mdp
-from waypost.formats.jani import FORMAT as JANI
-from waypost.formats.prism import FORMAT as PRISM
+from waypost.formats import FORMATS, ReadingNote, read_mdp
+from waypost.formats.reading import begins_as_list
 from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
 from waypost.model import MDP, Strategy
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from waypost.learn import Prepared
 
 NEXT = ("waypost.importance", "waypost.report.files")  # what most commands need of a model
-SYMBOLIC = (*PRISM.endings, *JANI.endings)
 
 
 @dataclass(frozen=True)
@@ -129,11 +127,20 @@ def find_prepared(
 ) -> Prepared | None:
     """Log, traces or case study made ready to be learned from; None where the source is a model."""
     given = data is not None or any(value for name, value in (learning or {}).items() if name != "quiet")
-    if source is None or (not given and Path(source).suffix in SYMBOLIC and Path(source).is_file()):
+    if source is None or (not given and _is_model_file(Path(source))):
         return None
     from waypost.cli.prepared import prepared_source
 
     return prepared_source(source, data=data, learning=learning)
+
+
+def _is_model_file(path: Path) -> bool:
+    """Whether a file is that of a model by its ending; what reads logs need not be imported for it."""
+    if not any(path.suffix in known.endings for known in FORMATS):
+        return False
+    with suppress(OSError):  # who reads it will say why
+        return path.is_file() and not begins_as_list(path)
+    return False
 
 
 def learned(prepared: Prepared) -> Loaded:

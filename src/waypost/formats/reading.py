@@ -68,6 +68,15 @@ def beginning(path: Path, size: int) -> bytes:
         return b""
 
 
+def begins_as_list(path: Path) -> bool:
+    """Whether a file is JSON by its ending and starts as a list does: traces rather than a model.
+
+    >>> begins_as_list(Path("no such file.json"))
+    False
+    """
+    return path.suffix.casefold() == ".json" and beginning(path, 64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
 def read_bytes(path: Path, kind: type[WaypostError] = FormatError) -> bytes:
     """Content of a file, or a clear word why not."""
     try:

@@ -28,7 +28,8 @@ from waypost.graph.compiled import while_waiting
 from waypost.model import FINAL, MDP, Target
 from waypost.model.names import renamed
 from waypost.model.valuations import named_by
-from waypost.processes import Child, ChildError, spare_memory
+from waypost.processes import ChildError, spare_memory
+from waypost.processes.early import ready_child
 
 TIME_LIMIT = 300.0  # seconds; a file of three lines can ask for more states than there are atoms
 _CONSTANT = re.compile(r"[A-Za-z_]\w*\Z")
@@ -72,7 +73,7 @@ def read_symbolic(
         "avoid": _parts(avoid),
     }
     try:
-        with Child(storm_worker.__file__, "work", memory=spare_memory(), folder=True) as child:
+        with ready_child(storm_worker.__file__, "work", memory=spare_memory(), folder=True) as child:
             with while_waiting():
                 answer = child.ask(job, seconds=time_limit)
             folder = Path(child.folder or "")

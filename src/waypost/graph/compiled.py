@@ -22,12 +22,14 @@ from typing import Any, TypeVar
 from waypost.graph.keeping import keep_carefully, on_disk
 
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python
-FETCHING = 6  # times as many are worth importing numba for
+LOADING = 0.2  # times as many are worth machine code from the disk, a few milliseconds
+FETCHING = 3  # times as many are worth importing numba for
+READYING = 6  # times as many are worth getting it ready to compile
 BYTES = 600  # of Python's own code take half a second to compile: once kept, it is worth waiting for a few times longer
 WORTH_SHARING = 1e7  # basic steps, some ten milliseconds: less is not worth a second thread
 WORTH_HALVING = 50_000  # steps of a pass over a graph: then two questions about it are worth a thread each
 LONG_TEXT = 10 * BYTES  # takes seconds to compile
-LONG = 0.15  # seconds of waiting for a model: then it is one that machine code will be needed for
+LONG = 0.1  # seconds of waiting for a model: then it is one that machine code will be needed for
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -82,10 +84,10 @@ class Kernel:
 
     @property
     def _wait(self) -> float:
-        """How long machine code is to be waited for: that of a kernel of a few lines on disk is 1."""
+        """How long machine code is to be waited for, in times of `WORTH_COMPILING`."""
         if not self._kept:
-            return max(FETCHING, self._bytes / BYTES)
-        return 1 if "numba" in sys.modules else FETCHING
+            return max(READYING, self._bytes / BYTES)
+        return LOADING if "numba" in sys.modules else FETCHING
 
     @cached_property
     def _kept(self) -> bool:
@@ -130,7 +132,7 @@ class Kernel:
             return self.plain
         self.spent += work
         worth = 0 if _in_haste else WORTH_COMPILING
-        if not self.spent > worth:
+        if not self.spent > worth * LOADING:
             return self.plain
         if self.spent < inf:
             if not self.spent > worth * self._wait:

@@ -3,11 +3,16 @@
 numba keeps what it compiled beside the module or in the user's cache. Whatever goes wrong there means that a kernel is
 compiled again; and since damaged machine code may do anything, each file begins with its checksum. What was compiled
 holds the functions that it calls, so that it is made again when any of the files changes in which they are written.
+
+To run it, no compiler is needed. numba gets its own ready all the same, a sixth of a second, and reads what other code
+could be compiled with, some twenty milliseconds a kernel. Nothing is ever compiled with a kernel that Python calls, so
+neither is kept, and neither is waited for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
 import sys
@@ -50,7 +55,7 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
                 return {}
 
         def _save_data(self, name: str, data: Any) -> None:
-            content = self._dump(data)
+            content = self._dump(_to_run(data))
             with self._open_for_write(self._data_path(name)) as file:
                 file.write(hashlib.sha256(content).digest() + content)
 
@@ -58,7 +63,9 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
             found = Path(self._data_path(name)).read_bytes()
             if hashlib.sha256(found[32:]).digest() != found[:32]:
                 raise OSError("damaged")  # which means: not there
-            return pickle.loads(found[32:])  # noqa: S301 - the user's own cache, as we wrote it
+            calls, data = _Unpickler(io.BytesIO(found[32:])).load()
+            _make_known(calls, dispatcher.targetctx)
+            return data
 
     kept = dispatcher._cache  # noqa: SLF001 - numba has no other way in
     old = kept._cache_file  # noqa: SLF001
@@ -66,8 +73,55 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
     new.__dict__.update(old.__dict__)
     new._source_stamp = [old._source_stamp, *map(_digest, sorted(sources))]  # noqa: SLF001
     kept._cache_file = new  # noqa: SLF001
-    kept.load_overload = _or_none(kept.load_overload)
+    kept.load_overload = _or_none(kept._load_overload)  # noqa: SLF001 - without the compiler
     kept.save_overload = _or_none(kept.save_overload)
+
+
+def _to_run(data: Any) -> tuple[list[str], Any]:
+    """Names that machine code refers to, and as much of what numba keeps as is needed to run it."""
+    from llvmlite import binding
+
+    (name, kind, (code, bitcode)), described, *rest = data
+    entries = {described.llvm_func_name, described.llvm_cpython_wrapper_name, described.llvm_cfunc_wrapper_name}
+    module = binding.parse_bitcode(bitcode)
+    symbols = [(symbol.name, symbol.is_declaration) for symbol in (*module.functions, *module.global_variables)]
+    calls = [symbol for symbol, elsewhere in symbols if elsewhere and not symbol.startswith("llvm.")]
+    defined = entries & {symbol for symbol, elsewhere in symbols if not elsewhere}  # numba asks whether they are there
+    text = "\n".join(f'define void @"{entry}"() {{ unreachable }}' for entry in sorted(defined))
+    return calls, ((name, kind, (code, binding.parse_assembly(text).as_bitcode())), described, *rest)
+
+
+def _make_known(names: Iterable[str], context: Any) -> None:
+    """See to it that what machine code refers to is there: a name that LLVM does not know ends the process."""
+    from llvmlite import binding
+    from numba.core.runtime import rtsys
+
+    rtsys.initialize(context)
+    if any(binding.address_of_symbol(name) is None for name in names):
+        context.refresh()  # the compiler brings the rest
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads what we wrote into the user's own cache; what numba compiles with is not imported for it."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Find what a name means, and something lighter in the place of an environment."""
+        if (module, name) == ("numba.core.environment", "_rebuild_env"):
+            return _environment
+        return super().find_class(module, name)
+
+
+def _environment(module: str, constants: Any, name: str) -> Any:
+    """Constants of a compiled function, and of its module only the name: it looks nothing up there."""
+    from numba.core.environment import Environment, lookup_environment
+
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment(vars(sys.modules[module]) if module in sys.modules else {"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found  # noqa: SLF001 - numba has no other way in
+    return found
 
 
 @cache

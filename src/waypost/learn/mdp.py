@@ -14,9 +14,9 @@ from waypost.arguments import checked, shown
 from waypost.errors import ArgumentError, ModelError
 from waypost.learn.alergia import MergingProgress, States, checked_eps, merged_states
 from waypost.logs import EVERY_EVENT_A_CHOICE, Actors, Log, io_traces
-from waypost.logs.traces import Naming, checked_traces
+from waypost.logs.traces import checked_traces
 from waypost.model import MDP, Labels, Strategy
-from waypost.model.traces import Trace
+from waypost.model.traces import Naming, Trace
 
 EPS = 0.9  # the paper's, for all logs but the smallest
 Successors = dict[tuple[str, str], tuple[int, int]]  # action and output -> successor and how often it was seen

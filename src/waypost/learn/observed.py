@@ -19,14 +19,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, identity
-from scipy.sparse.csgraph import breadth_first_order
-from scipy.sparse.linalg import splu
 
 from waypost.learn.mdp import observed_strategy
 from waypost.logs import Log
-from waypost.logs.traces import Naming, written
 from waypost.model import MDP, induced_chain
 from waypost.model.arrays import Mask
+from waypost.model.traces import Naming, written
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,8 @@ def observed_activities(mdp: MDP, target: Mask, groups: Mapping[str, Mask]) -> d
 
 def passing(chain: csr_array, target: Mask, states: Mask) -> tuple[Any, Any]:
     """(S,) probability of the target before any of `states`, and of these states at all."""
+    from scipy.sparse.linalg import splu  # takes as long to import as all the rest, and a model of no log needs none
+
     stopped = target | states
     final = np.asarray(chain.diagonal() == 1.0)
     going = np.flatnonzero(~(stopped | final) & _leading(chain, stopped))
@@ -90,6 +90,8 @@ def passing(chain: csr_array, target: Mask, states: Mask) -> tuple[Any, Any]:
 
 def _leading(chain: csr_array, goal: Mask) -> Mask:
     """(S,) from where `goal` can be reached; elsewhere runs may go round in circles for ever."""
+    from scipy.sparse.csgraph import breadth_first_order
+
     n = chain.shape[0]
     ends = np.flatnonzero(goal)
     entries = coo_array(chain)

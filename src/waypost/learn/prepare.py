@@ -9,9 +9,8 @@ from waypost.learn.alergia import MergingProgress
 from waypost.learn.merging import AUTO, Learned, learn_fitting
 from waypost.logs import EVERY_EVENT_CHANCE, Actors, Log, Recipe, io_traces
 from waypost.logs.steps.outcome import events_apart
-from waypost.logs.traces import Naming
 from waypost.model import MDP
-from waypost.model.traces import Trace
+from waypost.model.traces import Naming, Trace
 
 NO_ACTORS = (
     "no actor map: all events are chance, so each step has one number, the way the process was run; say whose events "

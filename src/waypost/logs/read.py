@@ -12,6 +12,7 @@ import numpy as np
 
 from waypost.arguments import checked
 from waypost.errors import LogError, is_address, require
+from waypost.formats.reading import begins_as_list
 from waypost.logs.files import exists
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
@@ -200,14 +201,7 @@ def looks_like_log(path: str | PathLike[str]) -> bool:
 
 def looks_like_traces(path: str | PathLike[str]) -> bool:
     """Whether a file is JSON and starts as a list does: input/output traces rather than a model."""
-    path = Path(path)
-    try:
-        if path.suffix.casefold() != ".json" or not path.is_file():
-            return False
-        with path.open("rb") as stream:
-            return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-    except (OSError, ValueError):  # whoever reads it says why not
-        return False
+    return begins_as_list(Path(path))
 
 
 def _from_table(

@@ -38,8 +38,8 @@ from waypost.logs.files import exists, read_text
 from waypost.logs.log import EventLog
 from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS
-from waypost.logs.traces import Naming
 from waypost.logs.variants import AnyLog
+from waypost.model.traces import Naming
 
 COLUMN_KEYS = ("case", "activity", "time", "lifecycle", "start", "delimiter", "time_format", "encoding")
 KEYS = ("title", "source", "eps", "naming", "choosing", "columns", "actors", "step")

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from pathlib import Path
-from typing import Literal, overload
+from typing import overload
 
 from waypost.arguments import shown
 from waypost.errors import ArgumentError, LogError
@@ -26,12 +26,9 @@ from waypost.logs.files import exists, read_text
 from waypost.logs.log import OUTCOME, EventLog
 from waypost.logs.steps.events import bases
 from waypost.logs.variants import Log
-from waypost.model.traces import ENVIRONMENT, NEGATIVE, POSITIVE, Trace, steps_of
-
-Naming = Literal["plain", "paper"]
+from waypost.model.traces import ENVIRONMENT, NEGATIVE, POSITIVE, Naming, Trace, steps_of, written
 
 START, END = "start", "end"
-_DROPPED = str.maketrans("", "", " :#()")
 
 
 @dataclass(frozen=True)
@@ -159,15 +156,6 @@ def log_of_traces(traces: Sequence[Trace]) -> EventLog:
         ends.append(events[-1])
     log = EventLog.from_sequences(sequences)
     return log.with_events(log.events.assign(**{OUTCOME: [ends[k] for k in log.case_of.tolist()]}))
-
-
-def written(name: str, naming: Naming) -> str:
-    """Name of an event as a trace has it.
-
-    >>> written("Call #1 (late)", "paper")
-    'Call1late'
-    """
-    return name.translate(_DROPPED) if naming == "paper" else name
 
 
 def read_traces(path: str | Path) -> Sequence[Trace]:

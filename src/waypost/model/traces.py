@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Generic, Literal, TypeVar, cast
 
 Trace = list[str | tuple[str, str]]  # the first output, then (input, output) for every step
 
 POSITIVE, NEGATIVE = "positive", "negative"  # the last output of a run that reached its goal, or did not
 ENVIRONMENT = "env"  # the input of a step that nobody chooses
+
+Naming = Literal["plain", "paper"]
+_DROPPED = str.maketrans("", "", " :#()")
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:
@@ -18,6 +21,15 @@ def steps_of(trace: Trace) -> list[tuple[str, str]]:
     [('down', 'ice'), ('down', 'positive')]
     """
     return cast("list[tuple[str, str]]", trace[1:])
+
+
+def written(name: str, naming: Naming) -> str:
+    """Name of an event as a trace has it.
+
+    >>> written("Call #1 (late)", "paper")
+    'Call1late'
+    """
+    return name.translate(_DROPPED) if naming == "paper" else name
 
 
 @dataclass(frozen=True)

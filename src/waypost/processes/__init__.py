@@ -99,6 +99,8 @@ class Child(Closing):
         Bytes of address space the child may have.
     folder
         Whether the child works in a folder of its own, `folder`, which is gone when it is closed.
+    wait
+        Whether to wait until the child is ready; else somebody has to, with `await_ready`, before it is asked.
 
     >>> with Child("math", "factorial") as child:
     ...     child.ask(5)
@@ -106,13 +108,21 @@ class Child(Closing):
     """
 
     def __init__(
-        self, module: str, function: str, given: Any = None, *, memory: int | None = None, folder: bool = False
+        self,
+        module: str,
+        function: str,
+        given: Any = None,
+        *,
+        memory: int | None = None,
+        folder: bool = False,
+        wait: bool = True,
     ) -> None:
         if not hasattr(os, "fork"):
             raise ChildError("broken", "a child with limits of its own needs fork, which this system has not")
         self.folder: Path | None = None
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - standard error, as long as the child lives
         self._reading = threading.Lock()
+        self._has_folder = folder
         command = [sys.executable, "-I", guarded.__file__, module, function, "folder" if folder else "-"]
         try:
             self._process = subprocess.Popen(
@@ -129,7 +139,16 @@ class Child(Closing):
         try:
             path = [entry or str(Path.cwd()) for entry in sys.path]
             self._send({"path": path, "memory": memory, "given": pickle.dumps(given)})  # opened once the path is set
-            if folder:
+        except BaseException:
+            self.close()
+            raise
+        if wait:
+            self.await_ready()
+
+    def await_ready(self) -> None:
+        """Wait until the child has its folder and what it needs, once; a `ChildError` says why that cannot be."""
+        try:
+            if self._has_folder:
                 self.folder = Path(self._next(STARTING)["folder"])
             self._next(STARTING)
         except BaseException:

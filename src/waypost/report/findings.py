@@ -14,9 +14,8 @@ from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.deciding import Decision, Decisions
 from waypost.importance.reading import kind_of
 from waypost.importance.results import Bounds, Explanation, Kind
-from waypost.logs.traces import written
 from waypost.model import MDP
-from waypost.model.traces import NEGATIVE, POSITIVE
+from waypost.model.traces import NEGATIVE, POSITIVE, written
 from waypost.report.insight import places, points
 from waypost.report.names import addition, captions, told
 from waypost.report.records import group_kind

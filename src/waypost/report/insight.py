@@ -12,7 +12,7 @@ from waypost.importance.results import Explanation
 from waypost.model import MDP
 from waypost.report.folding import Written, shortened
 from waypost.report.names import titles, told
-from waypost.report.pagedata import compact
+from waypost.report.records import compact
 from waypost.report.view import turn_states, turns
 from waypost.report.wording import percent, printable
 

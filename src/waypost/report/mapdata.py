@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from waypost.importance.activities import Story
-from waypost.logs.traces import written
 from waypost.model import MDP
+from waypost.model.traces import written
 
 ARROWS = 1_500  # the most frequent; nobody reads more
 _SCORES = (

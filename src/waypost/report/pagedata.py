@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.importance.activities import Story
-from waypost.importance.results import Explanation, Kind, Number, StateImportance
+from waypost.importance.results import Explanation, Kind, StateImportance
 from waypost.model import MDP, Strategy
 from waypost.model.effects import told_choice
 from waypost.patterns import step
@@ -21,9 +20,9 @@ from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.mapdata import map_data
 from waypost.report.names import captions
+from waypost.report.records import compact
 from waypost.report.view import View, important_part, turn_states
 
-NEXT_TO_0, NEXT_TO_1 = sys.float_info.min, 1 - 1e-13  # how a page writes what is neither 0 nor 1 but nearly
 WITNESS_ENTRIES = 120_000  # choices that all witnesses together may list
 
 
@@ -156,18 +155,6 @@ def _worse(explanation: Explanation) -> list[int] | None:
         return None
     found: list[int] = np.flatnonzero(~explanation.conserving).tolist()
     return found
-
-
-def compact(value: Number) -> float | int:
-    """Shorten a number so that it is 0 or 1 only where the value is exactly that.
-
-    >>> compact(1.0), compact(1 - 1e-15), compact(1 / 3)
-    (1, 0.9999999999999, 0.333333333333)
-    """
-    if value in {0, 1}:
-        return int(value)
-    short = float(f"{float(value):.12g}")
-    return min(max(short, NEXT_TO_0), NEXT_TO_1)
 
 
 def _witnesses(explanation: Explanation) -> dict[int, dict[str, list[Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from waypost.arguments import Positive, checked
@@ -16,6 +17,7 @@ COUNTED = (
     "success_without_as_far",
 )
 WHAT_IF = ("after_lower", "after_upper", "without")  # success after a state and without it
+NEXT_TO_0, NEXT_TO_1 = sys.float_info.min, 1 - 1e-13  # how a page writes what is neither 0 nor 1 but nearly
 Value = str | Number | None
 
 
@@ -107,3 +109,15 @@ def to_frame(explanation: Explanation, top: Positive | None = None) -> Any:
     """
     pandas = require("pandas", "table", "to_frame()")
     return pandas.DataFrame(rows(explanation, top), columns=columns(explanation)).set_index(columns(explanation)[0])
+
+
+def compact(value: Number) -> float | int:
+    """Shorten a number so that it is 0 or 1 only where the value is exactly that.
+
+    >>> compact(1.0), compact(1 - 1e-15), compact(1 / 3)
+    (1, 0.9999999999999, 0.333333333333)
+    """
+    if value in {0, 1}:
+        return int(value)
+    short = float(f"{float(value):.12g}")
+    return min(max(short, NEXT_TO_0), NEXT_TO_1)

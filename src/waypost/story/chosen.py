@@ -18,10 +18,9 @@ from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
 from waypost.learn.observed import Observed, passing
 from waypost.logs import Contrast, Contrasts, Log
-from waypost.logs.traces import written
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.model.arrays import Mask
-from waypost.model.traces import POSITIVE, Counted
+from waypost.model.traces import POSITIVE, Counted, written
 from waypost.uncertainty.support import (
     Supported,
     best_with_and_without,

@@ -23,9 +23,9 @@ from waypost.learn import Learned, Prepared, prepare
 from waypost.learn.alergia import MergingProgress
 from waypost.logs import Actors, Contrasts, EventLog, Recipe, RecipeStep, contrast, open_log, process_map
 from waypost.logs.stored import StoredLog
-from waypost.logs.traces import Traces, log_of_traces, written
+from waypost.logs.traces import Traces, log_of_traces
 from waypost.model import MDP, Strategy
-from waypost.model.traces import ENVIRONMENT, POSITIVE, steps_of
+from waypost.model.traces import ENVIRONMENT, POSITIVE, steps_of, written
 from waypost.story.chosen import Chosen, Groundwork, same
 from waypost.story.graph import activity_graph
 from waypost.story.insight import log_insight
