@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from waypost.logs import (
     read_traces,
 )
 from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
+from waypost.logs.log import OUTCOME as CASE_OUTCOME
 from waypost.logs.recipe import COLUMN_KEYS
 from waypost.logs.stored.engines import shown
 from waypost.model import MDP
@@ -97,10 +99,25 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
     return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
 
 
+def events_meant(source: str | None, target: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Events of a log that a target names, where nothing says which cases are good: those that have one are meant."""
+    if source is None or not target or any(given.get(name) for name in ("positive", "attribute", "recipe")):
+        return ()
+    if names_case(source) or not looks_like_log(source):
+        return ()
+    log = load_log(source, Recipe(), given)
+    return () if log.has(CASE_OUTCOME) or not set(target) <= set(log.activities()) else tuple(target)
+
+
 def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     """Log wherever it lives, its columns as the recipe and the options say."""
-    columns: dict[str, Any] = {**log_columns(source, recipe, given)}
-    return open_log(source, **columns)
+    return _opened(source, frozenset(log_columns(source, recipe, given).items()))
+
+
+@lru_cache(maxsize=1)  # who asks what is in a log, and then learns from it, reads it once
+def _opened(source: str, columns: frozenset[tuple[str, str]]) -> Log:
+    named: dict[str, Any] = dict(columns)
+    return open_log(source, **named)
 
 
 def cleaned_log(source: str, given: Mapping[str, Any]) -> Log:

@@ -127,15 +127,16 @@ def find_prepared(
 ) -> Prepared | None:
     """Log, traces or case study made ready to be learned from; None where the source is a model."""
     given = data is not None or any(value for name, value in (learning or {}).items() if name != "quiet")
-    if source is None or (not given and _is_model_file(Path(source))):
+    if source is None or (not given and is_model_file(source)):
         return None
     from waypost.cli.prepared import prepared_source
 
     return prepared_source(source, data=data, learning=learning)
 
 
-def _is_model_file(path: Path) -> bool:
+def is_model_file(source: str) -> bool:
     """Whether a file is that of a model by its ending; what reads logs need not be imported for it."""
+    path = Path(source)
     if not any(path.suffix in known.endings for known in FORMATS):
         return False
     with suppress(OSError):  # who reads it will say why

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from waypost.cli.prepared import learning_progress, names_case
+from waypost.cli.prepared import events_meant, learning_progress, names_case
 from waypost.cli.source import load_strategy, scopes_of, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation
@@ -32,15 +32,32 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
         )
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
-    of_states = [name for name in BY_STATE if options.get(name)]
-    if options["without"] and options["strategy"] not in (None, "observed"):
-        of_states.append("strategy")  # one for what is left of the model
+    of_states = _of_states(options)
     if by == "activity" and of_states:
         raise WaypostError(f"--{of_states[0].replace('_', '-')} speaks of states; leave out --by activity")
     if of_states:
         return False
     names = set(log_of(prepared).activities())
     return by == "activity" or not options["states"] or any(name in names for name in options["states"])
+
+
+def _of_states(options: Mapping[str, Any]) -> list[str]:
+    """Options given that speak of the states of a model."""
+    found = [name for name in BY_STATE if options.get(name)]
+    if options["without"] and options["strategy"] not in (None, "observed"):
+        found.append("strategy")  # one for what is left of the model
+    return found
+
+
+def take_for_good(options: dict[str, Any], learning: dict[str, Any]) -> None:
+    """Take a target that is an event of a log for what makes its cases good, unless states are asked about."""
+    if options["by"] == "state" or options["witness"] or options["states"] or _of_states(options):
+        return
+    if meant := events_meant(options["model"], options["target"], learning):
+        learning["positive"], options["target"] = meant, ()
+        names = " or ".join(map(repr, meant))
+        said = f"cases with {names} are good, as with --positive; --by state asks about the states of a learned model"
+        tell([said], quiet=learning["quiet"])
 
 
 def has_outcome(prepared: Prepared) -> bool:
