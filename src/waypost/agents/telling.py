@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waypost.agents.fitting import ChainFit
-from waypost.agents.passing import PassingFit, Shares
+from waypost.agents.memory import MemoryFit
+from waypost.agents.passing import Passages, PassingFit, Shares
 from waypost.importance import group_importance
 from waypost.model.steps import STEP
 
@@ -44,7 +45,7 @@ class CellContrast(NamedTuple):
 def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
     """Every cell with its shares, first what tells most in the episodes that were counted; none where all end alike."""
     passed, sides = found.passages, _sides(found, wanted)
-    if not all(passed.among(side, held_out=held_out).any() for side in sides for held_out in (False, True)):
+    if not _differ(passed, sides):
         return ()
     ranked = [passed.shares(side, held_out=False) for side in sides]
     told = [passed.shares(side, held_out=True) for side in sides]
@@ -59,15 +60,17 @@ def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
 
 
 def passing_fit(found: Abstraction, wanted: str) -> PassingFit | None:
-    """Where the chain's shares are most beyond chance from those of the episodes held out; None without contrasts."""
-    every = contrasts(found, wanted)
-    if not every:
+    """Check of the chain's shares where the episodes it was counted from speak most against them, or None."""
+    passed, sides = found.passages, _sides(found, wanted)
+    if not _differ(passed, sides):
         return None
-    good, bad = _sides(found, wanted)
-    asked = [(abs(one.good - one.said_good), one.cell, good) for one in every]
-    asked += [(abs(one.bad - one.said_bad), one.cell, bad) for one in every]
-    fits = [PassingFit(cell, " or ".join(side), gap, found.passages.chance(side)) for gap, cell, side in asked]
-    return max(fits, key=lambda fit: fit.error / fit.chance)
+    checks = [passed.checked(side, said) for side, said in zip(sides, _said(found, sides), strict=True)]
+    return max(checks, key=lambda check: check[0])[1]
+
+
+def _differ(passed: Passages, sides: Sequence[list[str]]) -> bool:
+    """Whether episodes end well, and others do not, among those that were counted and those held out."""
+    return all(passed.among(side, held_out=held_out).any() for side in sides for held_out in (False, True))
 
 
 def _sides(found: Abstraction, wanted: str) -> tuple[list[str], list[str]]:
@@ -129,6 +132,19 @@ def _where(passing: PassingFit, *, fits: bool) -> list[str]:
     ]
 
 
+def _remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
+    """Say whether the agent remembers what a chain forgets, and where; it may be by chance if it does not fit."""
+    chance = f"{memory.surely:.1f} standard errors, where chance may do {memory.chance:.1f}"
+    if memory.fits:
+        return [f"Nothing that it forgets was found to matter: {chance}."] if fits else []
+    lines = [f"What comes after a cell depends on the way there, which a chain forgets: {chance}."]
+    if np.isnan([memory.after, memory.otherwise]).any():
+        return [*lines, f"That is plainest for runs through {memory.cell} that {memory.past}."]
+    so = f"Of the runs through {memory.cell} that {memory.past}, {memory.after:.0%} end {wanted}"
+    others = f"of the others there, {memory.otherwise:.0%}"
+    return [*lines, f"{so}; {others}: what the chain says of {memory.cell} is not to be relied on."]
+
+
 def _nothing(found: Abstraction, wanted: str) -> str:
     """Say why there is nothing to tell apart."""
     ends = found.passages.outcomes
@@ -153,8 +169,9 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         ends = ", ".join(f"{name} ({curve[-1]:.1%})" for name, curve in fit.observed.items())
         lines.append(f"No episode ends {wanted}; of {fit.episodes} held out, they end {ends}.")
     lines += _verdict(fit)
-    passing = passing_fit(found, wanted)
+    passing, memory = found.passing(wanted), found.memory(wanted)
     lines += [_nothing(found, wanted)] if passing is None else _where(passing, fits=fit.fits)
+    lines += [] if memory is None else _remembered(memory, wanted, fits=fit.fits)
     return "\n".join(lines + _contrasted(found, wanted, names, top))
 
 

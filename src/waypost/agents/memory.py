@@ -1,0 +1,231 @@
+"""Whether what comes after a cell depends on how it was come by, which no chain between cells can tell.
+
+A chain forgets: whatever happened before, the next step out of a cell has the same odds. So let ``y`` be what a step
+leads to, by its worth for success in the chain, and ``h`` something about the past: that a certain cell was passed,
+that the way here was straight from one, that it is late, that the stay is long. In every cell and stage, in which both
+have their means taken off,
+
+    z = sum h y / sqrt(sum h^2 var(y))
+
+is then a sum of steps none of which can be foretold, divided by its spread. If the agent remembers, it is large.
+There are many such ``h``. In the episodes that were counted each has a ``z`` of its own; the episodes held out are
+asked once, about all of them together, each with the cube of that ``z`` for its weight: one that tells much outweighs
+thousands that tell nothing, and many that tell a little add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.agents.fitting import standard_errors
+
+LEAST_STEPS = 20  # that were counted with a past, and without it
+NOTHING = 1e-12  # variance that is rounding
+
+Worth = NDArray[np.float64]  # (N,) of each place, for an outcome
+
+
+class MemoryFit(NamedTuple):
+    """How surely what comes after cells depends on the past, and where that is plainest.
+
+    Examples
+    --------
+    >>> MemoryFit("cell=c4", "came by cell=c1", 4.2, 0.8, 0.3)
+    MemoryFit(does not fit: 4.2 standard errors, chance=2.1; plainest at cell=c4 of runs that came by cell=c1)
+    """
+
+    cell: str
+    past: str  # of some of the runs that are there
+    surely: float  # standard errors from what a chain would show, in the episodes held out
+    after: float  # share of success among those held out that are there with this past
+    otherwise: float  # and of those that are never there with it
+
+    @property
+    def chance(self) -> float:
+        """Standard errors that chance exceeds once in sixty times."""
+        return standard_errors()
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may be chance."""
+        return self.surely <= self.chance
+
+    def __repr__(self) -> str:
+        said = "fits" if self.fits else "does not fit"
+        where = f"plainest at {self.cell} of runs that {self.past}"
+        return f"MemoryFit({said}: {self.surely:.1f} standard errors, chance={self.chance:.1f}; {where})"
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Visits to cells, one entry for every step, episode by episode, and where the step led.
+
+    Attributes
+    ----------
+    cells
+        (k,) names.
+    episode, time, stage
+        (n,) when it was: episodes follow one another.
+    here, there
+        (n,) the cell, and the place the step led to: a cell, or ``k`` and more for an outcome; below 0 where there is
+        no such place in the chain.
+    counted
+        (n,) whether the episode was counted.
+    """
+
+    cells: tuple[str, ...]
+    episode: NDArray[np.int64]
+    time: NDArray[np.int64]
+    stage: NDArray[np.int64]
+    here: NDArray[np.int64]
+    there: NDArray[np.int64]
+    counted: NDArray[np.bool_]
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """(e, k) the first visit of each episode to each cell; n where there is none."""
+        n = len(self.here)
+        found = np.full((int(self.episode.max()) + 1, len(self.cells)), n)
+        known = np.flatnonzero(self.here >= 0)
+        np.minimum.at(found, (self.episode[known], self.here[known]), known)
+        return found
+
+    @cached_property
+    def entered(self) -> NDArray[np.int64]:
+        """(n,) the visit with which the stay in the cell began."""
+        n = np.arange(len(self.here))
+        moved = np.ones(len(n), bool)
+        moved[1:] = (self.here[1:] != self.here[:-1]) | (self.episode[1:] != self.episode[:-1])
+        found: NDArray[np.int64] = np.maximum.accumulate(np.where(moved, n, 0))
+        return found
+
+    def members(self, cell: int, *, counted: bool) -> NDArray[np.int64]:
+        """The visits to a cell whose step led to a place of the chain."""
+        return np.flatnonzero((self.here == cell) & (self.there >= 0) & (self.counted == counted))
+
+    def past(self, cell: int, visits: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(m, 2 k + 2) what is asked about the past of visits to a cell, as `said` names it."""
+        middle = self.members(cell, counted=True)
+        stay = self.time - self.time[self.entered]
+        before = self.entered[visits] - 1
+        inside = (before >= 0) & (self.episode[before] == self.episode[visits])
+        came_from = np.where(inside, self.here[before], -1)
+        return np.column_stack(
+            [
+                self.first[self.episode[visits]] < visits[:, None],
+                came_from[:, None] == np.arange(len(self.cells)),
+                self.time[visits] > np.median(self.time[middle]),
+                stay[visits] > np.median(stay[middle]),
+            ]
+        )
+
+    def said(self, cell: int, which: int) -> str:
+        """What runs with this past did."""
+        k, middle = len(self.cells), self.members(cell, counted=True)
+        if which < k:
+            return "came back to it" if which == cell else f"came by {self.cells[which]}"
+        if which < 2 * k:
+            return f"came straight from {self.cells[which - k]}"
+        if which == 2 * k:
+            return f"are there after step {np.median(self.time[middle]):.0f}"
+        stay = self.time - self.time[self.entered]
+        return f"have been there for more than {np.median(stay[middle]) + 1:.0f} steps"
+
+
+class _Cell(NamedTuple):
+    """Steps out of a cell, with the means of their stages taken off."""
+
+    past: NDArray[np.float64]  # (m, q)
+    led: NDArray[np.float64]  # (m,) to what worth
+    variance: NDArray[np.float64]  # (m,) of that
+
+    @classmethod
+    def of(cls, visits: Visits, cell: int, worth: Worth, *, counted: bool) -> _Cell:
+        at = visits.members(cell, counted=counted)
+        stage = visits.stage[at]
+        led = _centred(worth[visits.there[at]][:, None], stage)[:, 0]
+        return cls(_centred(visits.past(cell, at).astype(float), stage), led, _means(led[:, None] ** 2, stage)[:, 0])
+
+    def asked(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Sums of what was led to, by a past or by weighted ones (q, w), and their variances."""
+        weighed = self.past @ weights
+        return self.led @ weighed, self.variance @ weighed**2
+
+
+def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryFit | None:
+    """How surely the steps of the episodes held out depend on pasts that tell in those counted; None where none can.
+
+    Parameters
+    ----------
+    visits
+        Of all episodes.
+    worth
+        (N,) of every place.
+    good
+        By episode, whether it succeeds.
+
+    Examples
+    --------
+    Runs come by cell a or b to cell c, and who came by a wins:
+
+    >>> here, there = np.tile([0, 2, 1, 2], 50), np.tile([2, 3, 2, 4], 50)
+    >>> episode, time, counted = np.repeat(np.arange(100), 2), np.tile([0, 1], 100), np.arange(200) % 16 < 12
+    >>> visits = Visits(("a", "b", "c"), episode, time, 0 * time, here, there, counted)
+    >>> memory_fit(visits, np.array([0.5, 0.5, 0.5, 1, 0]), np.arange(100) % 2 == 0)
+    MemoryFit(does not fit: 4.9 standard errors, chance=2.1; plainest at c of runs that came by a)
+    """
+    k = len(visits.cells)
+    told = np.zeros((k, 2 * k + 2))  # standard errors, in the episodes that were counted
+    spread = np.ones_like(told)
+    for cell in range(k):
+        steps = _Cell.of(visits, cell, worth, counted=True)
+        if len(steps.led) < 2 * LEAST_STEPS:
+            continue
+        with_it = visits.past(cell, visits.members(cell, counted=True)).sum(axis=0)
+        total, variance = steps.asked(np.eye(2 * k + 2))
+        enough = (np.minimum(with_it, len(steps.led) - with_it) >= LEAST_STEPS) & (variance > NOTHING)
+        spread[cell] = np.sqrt(np.where(enough, variance, 1.0))
+        told[cell] = np.where(enough, total / spread[cell], 0.0)
+    if not told.any():
+        return None
+    weights = told**3 / spread
+    asked = np.array(
+        [
+            _Cell.of(visits, cell, worth, counted=False).asked(weights[cell])
+            for cell in np.flatnonzero(weights.any(axis=1)).tolist()
+        ]
+    )
+    total, variance = asked.sum(axis=0).tolist()
+    surely = total / np.sqrt(variance) if variance > NOTHING else 0.0
+    cell, which = divmod(int(np.abs(told).argmax()), 2 * k + 2)
+    return MemoryFit(visits.cells[cell], visits.said(cell, which), surely, *_shares(visits, cell, which, good))
+
+
+def _shares(visits: Visits, cell: int, which: int, good: NDArray[np.bool_]) -> tuple[float, float]:
+    """Shares of success among the episodes held out that are in a cell: with a past, and never with it."""
+    at = visits.members(cell, counted=False)
+    there = np.unique(visits.episode[at])
+    so = np.isin(there, visits.episode[at[visits.past(cell, at)[:, which]]])
+    return _share(good[there[so]]), _share(good[there[~so]])
+
+
+def _share(good: NDArray[np.bool_]) -> float:
+    return float(good.mean()) if len(good) else float("nan")
+
+
+def _means(values: NDArray[np.float64], stage: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(m, q) the mean of each column, over the visits of the same stage."""
+    _, group, size = np.unique(stage, return_inverse=True, return_counts=True)
+    total = np.zeros((len(size), values.shape[1]))
+    np.add.at(total, group, values)
+    return (total / size[:, None])[group]
+
+
+def _centred(values: NDArray[np.float64], stage: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(m, q) with the means of their stages taken off."""
+    return values - _means(values, stage)
