@@ -27,7 +27,7 @@ def refusals(kind, episodes):
         refused = [name for name, check in checks.items() if check is not None and not check.fits]
         assert small.stands() == (not refused)
         found.update(refused + ["any"] * bool(refused))
-    print(f"{kind.__name__:8} {episodes:5} episodes, refused of {WORLDS}:", dict(found))
+    print(f"{kind.__name__:8} {episodes:5} episodes, refused of {WORLDS}:", dict(found))  # noqa: T201
     return found["any"]
 
 

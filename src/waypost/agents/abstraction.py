@@ -125,9 +125,7 @@ class Abstraction:
 
         None where all episodes end alike, or no cell is come by in different ways.
         """
-        if wanted not in self.worth:
-            return None
-        return memory_fit(self.visits, self.worth[wanted], self.passages.outcomes == wanted)
+        return memory_fit(self.visits, self.worth[wanted]) if wanted in self.worth else None
 
     def stands(self, wanted: str = POSITIVE) -> bool:
         """Whether the chain may stand for the agent: none of the three checks refuses it.

@@ -31,19 +31,19 @@ Worth = NDArray[np.float64]  # (N,) of each place, for an outcome
 
 
 class MemoryFit(NamedTuple):
-    """How surely what comes after cells depends on the past, and where that is plainest.
+    """How surely what comes after cells depends on the past, and where that makes the greatest difference.
 
     Examples
     --------
     >>> MemoryFit("cell=c4", "came by cell=c1", 4.2, 0.8, 0.3)
-    MemoryFit(does not fit: 4.2 standard errors, chance=2.1; plainest at cell=c4 of runs that came by cell=c1)
+    MemoryFit(does not fit: 4.2 standard errors, chance=2.1; most at cell=c4 of runs that came by cell=c1)
     """
 
     cell: str
     past: str  # of some of the runs that are there
     surely: float  # standard errors from what a chain would show, in the episodes held out
-    after: float  # share of success among those held out that are there with this past
-    otherwise: float  # and of those that are never there with it
+    after: float  # probability of success, by the chain, where the next step leads: of those held out with this past
+    otherwise: float  # of the others there
 
     @property
     def chance(self) -> float:
@@ -57,7 +57,7 @@ class MemoryFit(NamedTuple):
 
     def __repr__(self) -> str:
         said = "fits" if self.fits else "does not fit"
-        where = f"plainest at {self.cell} of runs that {self.past}"
+        where = f"most at {self.cell} of runs that {self.past}"
         return f"MemoryFit({said}: {self.surely:.1f} standard errors, chance={self.chance:.1f}; {where})"
 
 
@@ -142,14 +142,16 @@ class _Cell(NamedTuple):
 
     past: NDArray[np.float64]  # (m, q)
     led: NDArray[np.float64]  # (m,) to what worth
-    variance: NDArray[np.float64]  # (m,) of that
+    variance: NDArray[np.float64]  # (m,) of that, in its stage
 
     @classmethod
     def of(cls, visits: Visits, cell: int, worth: Worth, *, counted: bool) -> _Cell:
         at = visits.members(cell, counted=counted)
         stage = visits.stage[at]
         led = _centred(worth[visits.there[at]][:, None], stage)[:, 0]
-        return cls(_centred(visits.past(cell, at).astype(float), stage), led, _means(led[:, None] ** 2, stage)[:, 0])
+        _, group, size = np.unique(stage, return_inverse=True, return_counts=True)
+        variance = np.bincount(group, weights=led**2, minlength=len(size)) / np.maximum(size - 1, 1)
+        return cls(_centred(visits.past(cell, at).astype(float), stage), led, variance[group])
 
     def asked(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Sums of what was led to, by a past or by weighted ones (q, w), and their variances."""
@@ -157,7 +159,7 @@ class _Cell(NamedTuple):
         return self.led @ weighed, self.variance @ weighed**2
 
 
-def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryFit | None:
+def memory_fit(visits: Visits, worth: Worth) -> MemoryFit | None:
     """How surely the steps of the episodes held out depend on pasts that tell in those counted; None where none can.
 
     Parameters
@@ -166,8 +168,6 @@ def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryF
         Of all episodes.
     worth
         (N,) of every place.
-    good
-        By episode, whether it succeeds.
 
     Examples
     --------
@@ -176,12 +176,12 @@ def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryF
     >>> here, there = np.tile([0, 2, 1, 2], 50), np.tile([2, 3, 2, 4], 50)
     >>> episode, time, counted = np.repeat(np.arange(100), 2), np.tile([0, 1], 100), np.arange(200) % 16 < 12
     >>> visits = Visits(("a", "b", "c"), episode, time, 0 * time, here, there, counted)
-    >>> memory_fit(visits, np.array([0.5, 0.5, 0.5, 1, 0]), np.arange(100) % 2 == 0)
-    MemoryFit(does not fit: 4.9 standard errors, chance=2.1; plainest at c of runs that came by a)
+    >>> memory_fit(visits, np.array([0.5, 0.5, 0.5, 1, 0]))
+    MemoryFit(does not fit: 4.8 standard errors, chance=2.1; most at c of runs that came by a)
     """
     k = len(visits.cells)
     told = np.zeros((k, 2 * k + 2))  # standard errors, in the episodes that were counted
-    spread = np.ones_like(told)
+    spread, difference = np.ones_like(told), np.zeros_like(told)
     for cell in range(k):
         steps = _Cell.of(visits, cell, worth, counted=True)
         if len(steps.led) < 2 * LEAST_STEPS:
@@ -191,6 +191,7 @@ def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryF
         enough = (np.minimum(with_it, len(steps.led) - with_it) >= LEAST_STEPS) & (variance > NOTHING)
         spread[cell] = np.sqrt(np.where(enough, variance, 1.0))
         told[cell] = np.where(enough, total / spread[cell], 0.0)
+        difference[cell] = np.where(enough, total, 0.0) / np.maximum((steps.past**2).sum(axis=0), NOTHING)
     if not told.any():
         return None
     weights = told**3 / spread
@@ -202,30 +203,26 @@ def memory_fit(visits: Visits, worth: Worth, good: NDArray[np.bool_]) -> MemoryF
     )
     total, variance = asked.sum(axis=0).tolist()
     surely = total / np.sqrt(variance) if variance > NOTHING else 0.0
-    cell, which = divmod(int(np.abs(told).argmax()), 2 * k + 2)
-    return MemoryFit(visits.cells[cell], visits.said(cell, which), surely, *_shares(visits, cell, which, good))
+    plain = np.abs(told) >= np.abs(told).max() / 2
+    cell, which = divmod(int(np.where(plain, np.abs(difference), 0.0).argmax()), 2 * k + 2)
+    return MemoryFit(visits.cells[cell], visits.said(cell, which), surely, *_odds(visits, cell, which, worth))
 
 
-def _shares(visits: Visits, cell: int, which: int, good: NDArray[np.bool_]) -> tuple[float, float]:
-    """Shares of success among the episodes held out that are in a cell: with a past, and never with it."""
-    at = visits.members(cell, counted=False)
-    there = np.unique(visits.episode[at])
-    so = np.isin(there, visits.episode[at[visits.past(cell, at)[:, which]]])
-    return _share(good[there[so]]), _share(good[there[~so]])
-
-
-def _share(good: NDArray[np.bool_]) -> float:
-    return float(good.mean()) if len(good) else float("nan")
-
-
-def _means(values: NDArray[np.float64], stage: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(m, q) the mean of each column, over the visits of the same stage."""
-    _, group, size = np.unique(stage, return_inverse=True, return_counts=True)
-    total = np.zeros((len(size), values.shape[1]))
-    np.add.at(total, group, values)
-    return (total / size[:, None])[group]
+def _odds(visits: Visits, cell: int, which: int, worth: Worth) -> tuple[float, float]:
+    """Worth of what steps out of a cell lead to, in the episodes held out: with a past, and without, stage by stage."""
+    at, steps = visits.members(cell, counted=False), _Cell.of(visits, cell, worth, counted=False)
+    past = steps.past[:, which]
+    if not (past**2).sum() > NOTHING:
+        return np.nan, np.nan
+    difference, share = past @ steps.led / (past @ past), visits.past(cell, at)[:, which].mean()
+    mean = worth[visits.there[at]].mean()
+    after, otherwise = np.clip([mean + (1 - share) * difference, mean - share * difference], 0, 1).tolist()
+    return after, otherwise
 
 
 def _centred(values: NDArray[np.float64], stage: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(m, q) with the means of their stages taken off."""
-    return values - _means(values, stage)
+    """(m, q) with the mean of each column, over the visits of the same stage, taken off."""
+    _, group, size = np.unique(stage, return_inverse=True, return_counts=True)
+    total = np.zeros((len(size), values.shape[1]))
+    np.add.at(total, group, values)
+    return values - (total / size[:, None])[group]

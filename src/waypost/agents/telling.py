@@ -138,11 +138,11 @@ def _remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
     if memory.fits:
         return [f"Nothing that it forgets was found to matter: {chance}."] if fits else []
     lines = [f"What comes after a cell depends on the way there, which a chain forgets: {chance}."]
+    so = f"Runs that {memory.past} go on from {memory.cell}"
     if np.isnan([memory.after, memory.otherwise]).any():
-        return [*lines, f"That is plainest for runs through {memory.cell} that {memory.past}."]
-    so = f"Of the runs through {memory.cell} that {memory.past}, {memory.after:.0%} end {wanted}"
-    others = f"of the others there, {memory.otherwise:.0%}"
-    return [*lines, f"{so}; {others}: what the chain says of {memory.cell} is not to be relied on."]
+        return [*lines, f"{so} elsewhere than the others: what the chain says of {memory.cell} is not to be relied on."]
+    odds = f"to where {memory.after:.0%} end {wanted}, the others to where {memory.otherwise:.0%} do"
+    return [*lines, f"{so} {odds}: what the chain says of {memory.cell} is not to be relied on."]
 
 
 def _nothing(found: Abstraction, wanted: str) -> str:
