@@ -368,7 +368,7 @@ def test_what_the_agent_remembers_is_told_by_the_cell_and_the_way_there():
     assert memory.past == f"came by at=1, side={1 if memory.after else -1}"
     assert not found.stands()
     assert (
-        f"Runs that {memory.past} go on from at=3, side=0 to where {memory.after:.0%} end positive" in found.summary()
+        f"Runs that {memory.past} go on from at=3, side=0 to where {memory.after:.1%} end positive" in found.summary()
     )
     assert f"at=3, side=0 of runs that {memory.past}" in repr(memory)
 

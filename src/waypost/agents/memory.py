@@ -202,7 +202,7 @@ def memory_fit(visits: Visits, worth: Worth) -> MemoryFit | None:
         ]
     )
     total, variance = asked.sum(axis=0).tolist()
-    surely = total / np.sqrt(variance) if variance > NOTHING else 0.0
+    surely = float(total / np.sqrt(variance)) if variance > NOTHING else 0.0
     plain = np.abs(told) >= np.abs(told).max() / 2
     cell, which = divmod(int(np.where(plain, np.abs(difference), 0.0).argmax()), 2 * k + 2)
     return MemoryFit(visits.cells[cell], visits.said(cell, which), surely, *_odds(visits, cell, which, worth))

@@ -119,13 +119,13 @@ def _verdict(fit: ChainFit) -> list[str]:
     ]
 
 
-def _where(passing: PassingFit, *, fits: bool) -> list[str]:
-    """Say whether the chain is right about where runs pass; it may be by chance if it does not fit."""
+def _where(passing: PassingFit, *, trusted: bool) -> list[str]:
+    """Say whether the chain is right about where runs pass, and, where all else fits, what follows from that."""
     said = (
         f"Shares of runs through a cell it has wrong by {passing.error:.2f}, where chance may do {passing.chance:.2f}"
     )
     if passing.fits:
-        return [f"{said}: its importances may be the agent's."] if fits else []
+        return [f"{said}: its importances may be the agent's."] if trusted else []
     return [
         f"{said} (runs that end {passing.outcome}, {passing.cell}).",
         "So its importances are not the agent's, which remembers what cells forget; read the shares that were counted.",
@@ -137,12 +137,14 @@ def _remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
     chance = f"{memory.surely:.1f} standard errors, where chance may do {memory.chance:.1f}"
     if memory.fits:
         return [f"Nothing that it forgets was found to matter: {chance}."] if fits else []
-    lines = [f"What comes after a cell depends on the way there, which a chain forgets: {chance}."]
     so = f"Runs that {memory.past} go on from {memory.cell}"
-    if np.isnan([memory.after, memory.otherwise]).any():
-        return [*lines, f"{so} elsewhere than the others: what the chain says of {memory.cell} is not to be relied on."]
-    odds = f"to where {memory.after:.0%} end {wanted}, the others to where {memory.otherwise:.0%} do"
-    return [*lines, f"{so} {odds}: what the chain says of {memory.cell} is not to be relied on."]
+    told = "elsewhere than the others"
+    if not np.isnan(memory.after):
+        told = f"to where {memory.after:.1%} end {wanted}, the others to where {memory.otherwise:.1%} do"
+    return [
+        f"What comes after a cell depends on the way there, which a chain forgets: {chance}.",
+        f"{so} {told}. The chain takes them for the same: do not rely on what it says of {memory.cell}.",
+    ]
 
 
 def _nothing(found: Abstraction, wanted: str) -> str:
@@ -170,7 +172,8 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         lines.append(f"No episode ends {wanted}; of {fit.episodes} held out, they end {ends}.")
     lines += _verdict(fit)
     passing, memory = found.passing(wanted), found.memory(wanted)
-    lines += [_nothing(found, wanted)] if passing is None else _where(passing, fits=fit.fits)
+    trusted = fit.fits and (memory is None or memory.fits)
+    lines += [_nothing(found, wanted)] if passing is None else _where(passing, trusted=trusted)
     lines += [] if memory is None else _remembered(memory, wanted, fits=fit.fits)
     return "\n".join(lines + _contrasted(found, wanted, names, top))
 
