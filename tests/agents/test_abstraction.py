@@ -10,7 +10,7 @@ import pytest
 
 import worlds
 from waypost import explain, reachability, state_importance
-from waypost.agents import Visits, abstract_agent, hidden_layer
+from waypost.agents import CellVisits, abstract_agent, hidden_layer
 from waypost.environments import record
 from waypost.environments.playing import Recording
 from waypost.errors import WaypostError
@@ -379,7 +379,7 @@ def test_what_is_asked_about_the_past_is_what_happened():
     lengths = draw.integers(1, 9, size=40)
     episode, time = np.repeat(np.arange(40), lengths), np.concatenate([np.arange(n) for n in lengths])
     here = draw.integers(-1, 3, size=len(time))  # -1: a cell that was not counted
-    visits = Visits(("a", "b", "c"), episode, time, 0 * time, here, 0 * here, episode < 30)
+    visits = CellVisits(("a", "b", "c"), episode, time, 0 * time, here, 0 * here, episode < 30)
     before = [here[v - time[v] : v].tolist() for v in range(len(here))]
     stay = [next((k for k, one in enumerate(before[v][::-1]) if one != here[v]), time[v]) for v in range(len(here))]
     for cell in range(3):

@@ -14,7 +14,7 @@ import worlds
 from waypost.agents import abstract_agent
 
 WORLDS = 50  # of a kind
-SEED = 20_000
+SEED = 50_000
 
 
 def refusals(kind, episodes):

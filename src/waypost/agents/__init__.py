@@ -4,7 +4,7 @@ from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, explain_agent
 from waypost.agents.fitting import ChainFit
-from waypost.agents.memory import MemoryFit, Visits
+from waypost.agents.memory import CellVisits, MemoryFit
 from waypost.agents.networks import hidden_layer
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.telling import CellContrast
@@ -13,6 +13,7 @@ __all__ = [
     "Abstraction",
     "AgentExplanation",
     "CellContrast",
+    "CellVisits",
     "Cells",
     "ChainFit",
     "Departure",
@@ -21,7 +22,6 @@ __all__ = [
     "MemoryFit",
     "Passages",
     "PassingFit",
-    "Visits",
     "abstract_agent",
     "explain_agent",
     "hidden_layer",

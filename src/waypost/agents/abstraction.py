@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
 from waypost.agents.fitting import ChainFit
-from waypost.agents.memory import MemoryFit, Visits, Worth, memory_fit
+from waypost.agents.memory import CellVisits, MemoryFit, Worth, memory_fit
 from waypost.agents.observations import as_rows, column_names
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.refining import Actions, CellChain, Refinement
@@ -79,7 +79,7 @@ class Abstraction:
     cells: Cells
     fit: ChainFit
     passages: Passages
-    visits: Visits
+    visits: CellVisits
     worth: Mapping[str, Worth]
     begins: tuple[int, ...]
     tried: tuple[tuple[int, float], ...]

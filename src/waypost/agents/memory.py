@@ -62,8 +62,8 @@ class MemoryFit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Visits:
-    """Visits to cells, one entry for every step, episode by episode, and where the step led.
+class CellVisits:
+    """CellVisits to cells, one entry for every step, episode by episode, and where the step led.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class _Cell(NamedTuple):
     variance: NDArray[np.float64]  # (m,) of that, in its stage
 
     @classmethod
-    def of(cls, visits: Visits, cell: int, worth: Worth, *, counted: bool) -> _Cell:
+    def of(cls, visits: CellVisits, cell: int, worth: Worth, *, counted: bool) -> _Cell:
         at = visits.members(cell, counted=counted)
         stage = visits.stage[at]
         led = _centred(worth[visits.there[at]][:, None], stage)[:, 0]
@@ -159,7 +159,7 @@ class _Cell(NamedTuple):
         return self.led @ weighed, self.variance @ weighed**2
 
 
-def memory_fit(visits: Visits, worth: Worth) -> MemoryFit | None:
+def memory_fit(visits: CellVisits, worth: Worth) -> MemoryFit | None:
     """How surely the steps of the episodes held out depend on pasts that tell in those counted; None where none can.
 
     Parameters
@@ -175,7 +175,7 @@ def memory_fit(visits: Visits, worth: Worth) -> MemoryFit | None:
 
     >>> here, there = np.tile([0, 2, 1, 2], 50), np.tile([2, 3, 2, 4], 50)
     >>> episode, time, counted = np.repeat(np.arange(100), 2), np.tile([0, 1], 100), np.arange(200) % 16 < 12
-    >>> visits = Visits(("a", "b", "c"), episode, time, 0 * time, here, there, counted)
+    >>> visits = CellVisits(("a", "b", "c"), episode, time, 0 * time, here, there, counted)
     >>> memory_fit(visits, np.array([0.5, 0.5, 0.5, 1, 0]))
     MemoryFit(does not fit: 4.8 standard errors, chance=2.1; most at c of runs that came by a)
     """
@@ -208,7 +208,7 @@ def memory_fit(visits: Visits, worth: Worth) -> MemoryFit | None:
     return MemoryFit(visits.cells[cell], visits.said(cell, which), surely, *_odds(visits, cell, which, worth))
 
 
-def _odds(visits: Visits, cell: int, which: int, worth: Worth) -> tuple[float, float]:
+def _odds(visits: CellVisits, cell: int, which: int, worth: Worth) -> tuple[float, float]:
     """Worth of what steps out of a cell lead to, in the episodes held out: with a past, and without, stage by stage."""
     at, steps = visits.members(cell, counted=False), _Cell.of(visits, cell, worth, counted=False)
     past = steps.past[:, which]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space, sure, surely_told, telling_points
 from waypost.agents.fitting import ChainFit
-from waypost.agents.memory import Visits, Worth
+from waypost.agents.memory import CellVisits, Worth
 from waypost.agents.passing import Passages
 from waypost.agents.staging import BEGIN, START, Binned, Staged, Steps
 from waypost.environments.playing import Episode, Recording, action_name, count_mdp
@@ -188,8 +188,8 @@ class Refinement:
         held_out = np.isin(np.arange(len(self.played)), self.held_out)
         return Passages(cells, through[:, :-1], np.array(self.outcome), held_out)
 
-    def visits(self, now: CellChain) -> Visits:
-        """Visits of all episodes to the cells of the chain, and where each step led."""
+    def visits(self, now: CellChain) -> CellVisits:
+        """CellVisits of all episodes to the cells of the chain, and where each step led."""
         steps = now.staged.steps
         place = {name: k for k, name in enumerate((*steps.cells, *steps.outcomes))}
         here = np.array([place.get(name, -1) for name in now.names])  # who was held out may be elsewhere
@@ -197,7 +197,7 @@ class Refinement:
         last = self.first[1:] - 1
         there[last] = [-1 if cut else place[end] for cut, end in zip(self.cut_off, self.outcome, strict=True)]
         stage = np.searchsorted(now.staged.begins, self.time, side="right")
-        return Visits(steps.cells, self.episode, self.time, stage, here, there, self.inside)
+        return CellVisits(steps.cells, self.episode, self.time, stage, here, there, self.inside)
 
     def worth(self, now: CellChain) -> dict[str, Worth]:
         """By outcome, what each cell and each outcome is worth for it; with a limit, on average over visits."""
