@@ -10,9 +10,10 @@ distance from the share of held-out episodes
 
     error = max over o, t of | P(o within t steps) - share(o within t steps) |
 
-and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
-Kiefer, Wolfowitz and Massart, 95 %). How it is made finer until it does is in `waypost.agents.refining`. Whether it is
-also right about *where* good and bad runs pass is a second check, `waypost.agents.passing`.
+and a chain fits as long as its error is what as many episodes would show by chance (the bound of Dvoretzky, Kiefer,
+Wolfowitz and Massart). How it is made finer until it does is in `waypost.agents.refining`. Whether it is also right
+about *where* good and bad runs pass is a second check, `waypost.agents.passing`, and whether it forgets what the agent
+remembers a third, `waypost.agents.memory`.
 """
 
 from __future__ import annotations

@@ -132,9 +132,9 @@ class CellVisits:
         if which < 2 * k:
             return f"came straight from {self.cells[which - k]}"
         if which == 2 * k:
-            return f"are there after step {np.median(self.time[middle]):.0f}"
-        stay = self.time - self.time[self.entered]
-        return f"have been there for more than {np.median(stay[middle]) + 1:.0f} steps"
+            return f"are there after step {int(np.median(self.time[middle]))}"
+        steps = int(np.median((self.time - self.time[self.entered])[middle])) + 1
+        return f"have been there for more than {steps} step{'s' * (steps > 1)}"
 
 
 class _Cell(NamedTuple):
