@@ -63,7 +63,7 @@ class MemoryFit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CellVisits:
-    """CellVisits to cells, one entry for every step, episode by episode, and where the step led.
+    """Visits to cells, one entry for every step, episode by episode, and where the step led.
 
     Attributes
     ----------
@@ -104,6 +104,11 @@ class CellVisits:
         found: NDArray[np.int64] = np.maximum.accumulate(np.where(moved, n, 0))
         return found
 
+    @cached_property
+    def stay(self) -> NDArray[np.int64]:
+        """(n,) the steps since then."""
+        return self.time - self.time[self.entered]
+
     def members(self, cell: int, *, counted: bool) -> NDArray[np.int64]:
         """The visits to a cell whose step led to a place of the chain."""
         return np.flatnonzero((self.here == cell) & (self.there >= 0) & (self.counted == counted))
@@ -111,7 +116,6 @@ class CellVisits:
     def past(self, cell: int, visits: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(m, 2 k + 2) what is asked about the past of visits to a cell, as `said` names it."""
         middle = self.members(cell, counted=True)
-        stay = self.time - self.time[self.entered]
         before = self.entered[visits] - 1
         inside = (before >= 0) & (self.episode[before] == self.episode[visits])
         came_from = np.where(inside, self.here[before], -1)
@@ -120,7 +124,7 @@ class CellVisits:
                 self.first[self.episode[visits]] < visits[:, None],
                 came_from[:, None] == np.arange(len(self.cells)),
                 self.time[visits] > np.median(self.time[middle]),
-                stay[visits] > np.median(stay[middle]),
+                self.stay[visits] > np.median(self.stay[middle]),
             ]
         )
 
@@ -133,7 +137,7 @@ class CellVisits:
             return f"came straight from {self.cells[which - k]}"
         if which == 2 * k:
             return f"are there after step {int(np.median(self.time[middle]))}"
-        steps = int(np.median((self.time - self.time[self.entered])[middle])) + 1
+        steps = int(np.median(self.stay[middle])) + 1
         return f"have been there for more than {steps} step{'s' * (steps > 1)}"
 
 

@@ -189,7 +189,7 @@ class Refinement:
         return Passages(cells, through[:, :-1], np.array(self.outcome), held_out)
 
     def visits(self, now: CellChain) -> CellVisits:
-        """CellVisits of all episodes to the cells of the chain, and where each step led."""
+        """Visits of all episodes to the cells of the chain, and where each step led."""
         steps = now.staged.steps
         place = {name: k for k, name in enumerate((*steps.cells, *steps.outcomes))}
         here = np.array([place.get(name, -1) for name in now.names])  # who was held out may be elsewhere
