@@ -10,7 +10,8 @@ import pytest
 
 import worlds
 from waypost import explain, reachability, state_importance
-from waypost.agents import CellVisits, abstract_agent, hidden_layer
+from waypost.agents import CellVisits, MemoryFit, abstract_agent, hidden_layer
+from waypost.agents.telling import remembered
 from waypost.environments import record
 from waypost.environments.playing import Recording
 from waypost.errors import WaypostError
@@ -371,6 +372,15 @@ def test_what_the_agent_remembers_is_told_by_the_cell_and_the_way_there():
         f"Runs that {memory.past} go on from at=3, side=0 to where {memory.after:.1%} end positive" in found.summary()
     )
     assert f"at=3, side=0 of runs that {memory.past}" in repr(memory)
+
+
+def test_a_memory_that_changes_little_at_a_step_is_not_told_by_equal_numbers():
+    """Law: odds that would be printed alike are told to be nearly so; odds that nobody held out shows are not told."""
+    small = remembered(MemoryFit("here", "came by there", 9.0, 0.771, 0.773), "positive", fits=True)[1]
+    assert "less than a point" in small
+    assert "%" not in small
+    unseen = remembered(MemoryFit("here", "came by there", 9.0, np.nan, np.nan), "positive", fits=True)[1]
+    assert unseen.startswith("Runs that came by there go on from here elsewhere than the others. The chain")
 
 
 def test_what_is_asked_about_the_past_is_what_happened():

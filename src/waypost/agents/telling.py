@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MANY = 6  # cuts of time that are told one by one
+HARDLY = 0.01  # difference of odds that is not told by its numbers
 TELLING = 0.1  # difference of shares below which a cell tells nothing
 
 
@@ -132,14 +133,16 @@ def _where(passing: PassingFit, *, trusted: bool) -> list[str]:
     ]
 
 
-def _remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
+def remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
     """Say whether the agent remembers what a chain forgets, and where; it may be by chance if it does not fit."""
     chance = f"{memory.surely:.1f} standard errors, where chance may do {memory.chance:.1f}"
     if memory.fits:
         return [f"Nothing that it forgets was found to matter: {chance}."] if fits else []
     so = f"Runs that {memory.past} go on from {memory.cell}"
     told = "elsewhere than the others"
-    if not np.isnan(memory.after):
+    if abs(memory.after - memory.otherwise) < HARDLY:
+        told += ", which changes success by less than a point at a step and may add up over many"
+    elif not np.isnan(memory.after):
         told = f"to where {memory.after:.1%} end {wanted}, the others to where {memory.otherwise:.1%} do"
     return [
         f"What comes after a cell depends on the way there, which a chain forgets: {chance}.",
@@ -174,7 +177,7 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
     passing, memory = found.passing(wanted), found.memory(wanted)
     trusted = fit.fits and (memory is None or memory.fits)
     lines += [_nothing(found, wanted)] if passing is None else _where(passing, trusted=trusted)
-    lines += [] if memory is None else _remembered(memory, wanted, fits=fit.fits)
+    lines += [] if memory is None else remembered(memory, wanted, fits=fit.fits)
     return "\n".join(lines + _contrasted(found, wanted, names, top))
 
 
