@@ -3,8 +3,8 @@
 Three ways to put what it sees into cells are tried: features that a person names, clusters of the observations, and
 clusters of what the network computes from them in its last hidden layer. Which one may stand for the agent is not a
 matter of taste: each is refined where the episodes it is counted from refute it, and checked on episodes that had no
-say in anything: does it predict success, step by step, and where good and bad runs pass? Of those that fit best, the
-one is told whose cells tell most of success from failure.
+say in anything: does it predict success, step by step, and where good and bad runs pass, and does it forget nothing
+that matters? Of those that fit best, the one is told whose cells tell most of success from failure.
 
 Run: python examples/cartpole_agent.py   (needs: pip install 'waypost[gym,agents]'; takes two minutes)
 """
@@ -55,9 +55,8 @@ def leaning(seen: Any) -> str:
 
 
 def worth(found: Abstraction) -> tuple[bool, bool, float]:
-    """What speaks for a way to make cells: it predicts success, and where runs pass, and tells good runs from bad."""
-    passing = found.passing()
-    return found.fit.fits, found.fit.fits and passing is not None and passing.fits, found.telling
+    """What speaks for a way to make cells: it predicts success, passes every check, and tells good runs from bad."""
+    return found.fit.fits, found.stands(), found.telling
 
 
 def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
@@ -72,10 +71,11 @@ def told(agent: PPO, *, deterministic: bool, limit: int) -> None:
     tried = {way: abstract_agent(played, outcome=stood, actions=["left", "right"], **how) for way, how in ways.items()}
     for way, found in tried.items():
         rounds = ", ".join(f"{error:.3f} with {cells}" for cells, error in found.tried[::3])
-        print(f"Cells from {way}: {found.fit}, {found.passing()}; refining, the error was {rounds} cells")
+        print(f"Cells from {way}: {found.fit}, {found.passing()}, {found.memory()}")
+        print(f"  refining, the error was {rounds} cells")
     best = max(tried, key=lambda way: worth(tried[way]))
-    odds, importances, _ = worth(tried[best])
-    why = "fit in both" if importances else "predict success, though not where runs pass" if odds else "fit in neither"
+    odds, stands, _ = worth(tried[best])
+    why = "pass every check" if stands else "predict success, though not the way there" if odds else "do not fit"
     print(f"\nTold by cells from {best}, which {why}.")
     print(tried[best].summary(names=SEEN))
 

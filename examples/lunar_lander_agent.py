@@ -3,7 +3,8 @@
 It mostly lands; sometimes it hovers until the time is up, or crashes. Cells are phases that a person names, clusters of
 what it sees, or of what the network computes in its last hidden layer. Each is refined where the episodes it is counted
 from refute it, and checked on episodes that had no say in anything: does it predict success, step by step, and where
-good and bad runs pass? The one that fits best is told, with its errors, whether it may stand for the agent or not.
+good and bad runs pass, and does it forget nothing that matters? The one that fits best is told, with its errors,
+whether it may stand for the agent or not.
 
 Run: python examples/lunar_lander_agent.py   (needs: pip install 'waypost[gym,agents]' 'gymnasium[box2d]'; takes ten
 minutes, most of them training)
@@ -50,9 +51,8 @@ def phase(seen: Any) -> str:
 
 
 def worth(found: Abstraction) -> tuple[bool, bool, float]:
-    """What speaks for a way to make cells: it predicts success, and where runs pass, and tells good runs from bad."""
-    passing = found.passing()
-    return found.fit.fits, found.fit.fits and passing is not None and passing.fits, found.telling
+    """What speaks for a way to make cells: it predicts success, passes every check, and tells good runs from bad."""
+    return found.fit.fits, found.stands(), found.telling
 
 
 def main() -> None:
@@ -66,10 +66,10 @@ def main() -> None:
     }
     tried = {way: abstract_agent(played, outcome=landed, actions=ACTIONS, **how) for way, how in ways.items()}
     for way, found in tried.items():
-        print(f"Cells from {way}: {found.fit}, {found.passing()}")
+        print(f"Cells from {way}: {found.fit}, {found.passing()}, {found.memory()}")
     best = max(tried, key=lambda way: worth(tried[way]))
-    odds, importances, _ = worth(tried[best])
-    why = "fit in both" if importances else "predict success, though not where runs pass" if odds else "fit in neither"
+    odds, stands, _ = worth(tried[best])
+    why = "pass every check" if stands else "predict success, though not the way there" if odds else "do not fit"
     print(f"\nTold by cells from {best}, which {why}.")
     print(tried[best].summary(names=SEEN))
 

@@ -88,8 +88,8 @@ print(waypost.by_variable(world, target="goal", scope="all", length=1).summary()
 # ## Too large for a table
 #
 # CartPole has infinitely many states. We record episodes, put observations that are alike into cells, and check whether the small
-# chain predicts episodes it has not seen: how many succeed, and which cells they pass. With a network, cells are clusters of its
-# hidden layer: `space=hidden_layer(agent)`, as in `examples/cartpole_agent.py`.
+# chain predicts episodes it has not seen: how many succeed, which cells they pass, and whether it forgets what matters. With a
+# network, cells are clusters of its hidden layer: `space=hidden_layer(agent)`, as in `examples/cartpole_agent.py`.
 
 # %%
 from waypost.agents import abstract_agent  # noqa: E402

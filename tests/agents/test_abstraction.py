@@ -8,8 +8,10 @@ from itertools import cycle
 import numpy as np
 import pytest
 
+import worlds
 from waypost import explain, reachability, state_importance
-from waypost.agents import abstract_agent, hidden_layer
+from waypost.agents import CellVisits, MemoryFit, abstract_agent, hidden_layer
+from waypost.agents.telling import remembered
 from waypost.environments import record
 from waypost.environments.playing import Recording
 from waypost.errors import WaypostError
@@ -356,11 +358,67 @@ def test_a_chain_that_predicts_success_and_not_the_way_there_is_refused_for_that
     assert "its importances are not the agent's" in found.summary()
 
 
-def test_shares_of_the_right_chain_are_hardly_ever_refused():
-    """Law: where cells are all that matters, chance moves shares beyond what it may do 5 times in 100 at most."""
+def test_what_the_agent_remembers_is_told_by_the_cell_and_the_way_there():
+    """Law: the cell in which the coin decides is named, what tells the coin, and what both ways are worth."""
+    episodes = record(Aside(), None, episodes=400, seed=2)
+    found = abstract_agent(episodes, features=lambda seen: f"at={int(seen[0])}, side={int(seen[1])}")
+    memory = found.memory()
+    assert not memory.fits
+    assert memory.cell == "at=3, side=0"
+    assert {memory.after, memory.otherwise} == {0.0, 1.0}
+    assert memory.past == f"came by at=1, side={1 if memory.after else -1}"
+    assert not found.stands()
+    assert (
+        f"Runs that {memory.past} go on from at=3, side=0 to where {memory.after:.1%} end positive" in found.summary()
+    )
+    assert f"at=3, side=0 of runs that {memory.past}" in repr(memory)
+
+
+def test_a_memory_that_changes_little_at_a_step_is_not_told_by_equal_numbers():
+    """Law: odds that would be printed alike are told to be nearly so; odds that nobody held out shows are not told."""
+    small = remembered(MemoryFit("here", "came by there", 9.0, 0.771, 0.773), "positive", fits=True)[1]
+    assert "less than a point" in small
+    assert "%" not in small
+    unseen = remembered(MemoryFit("here", "came by there", 9.0, np.nan, np.nan), "positive", fits=True)[1]
+    assert unseen.startswith("Runs that came by there go on from here elsewhere than the others. The chain")
+
+
+def test_what_is_asked_about_the_past_is_what_happened():
+    """Law: pasts of visits are those that one finds by walking along each episode."""
+    draw = np.random.default_rng(3)
+    lengths = draw.integers(1, 9, size=40)
+    episode, time = np.repeat(np.arange(40), lengths), np.concatenate([np.arange(n) for n in lengths])
+    here = draw.integers(-1, 3, size=len(time))  # -1: a cell that was not counted
+    visits = CellVisits(("a", "b", "c"), episode, time, 0 * time, here, 0 * here, episode < 30)
+    before = [here[v - time[v] : v].tolist() for v in range(len(here))]
+    stay = [next((k for k, one in enumerate(before[v][::-1]) if one != here[v]), time[v]) for v in range(len(here))]
+    for cell in range(3):
+        counted, at = visits.members(cell, counted=True), visits.members(cell, counted=False)
+        late, long = np.median(time[counted]), np.median([stay[v] for v in counted])
+        for v, row in zip(at.tolist(), visits.past(cell, at), strict=True):
+            came_from = next((one for one in before[v][::-1] if one != cell), None)
+            assert row[:3].tolist() == [one in before[v] for one in range(3)]
+            assert row[3:6].tolist() == [one == came_from for one in range(3)]
+            assert row[6:].tolist() == [time[v] > late, stay[v] > long]
+
+
+def test_the_right_chain_is_hardly_ever_refused():
+    """Law: where cells are all that matters, each check is passed but once in sixty times, by any split."""
     named = {"features": lambda seen: f"at={int(seen[0])}, coin={int(seen[1] > 1)}", "most": 1}
-    fits = [abstract_agent(played(200), seed=s, **named).passing().fits for s in range(20)]
-    assert fits.count(True) >= 18
+    found = [abstract_agent(played(200), seed=s, **named) for s in range(20)]
+    assert [one.passing().fits for one in found].count(True) >= 18
+    assert [one.stands() for one in found].count(True) >= 17
+    assert found[0].memory() is None  # there is one way to each cell
+    met = abstract_agent(worlds.forks(np.random.default_rng(1), 400), features=str, outcome=worlds.ended)
+    assert "Nothing that it forgets was found to matter" in met.summary()
+
+
+def test_no_cell_is_cut_where_there_are_as_many_as_there_may_be():
+    """Law: `most` is a limit on what is cut, also where names alone are more."""
+    found = abstract_agent(
+        record(Ship(), None, episodes=600, seed=2), features=lambda seen: f"fuel={seen['fuel']}", most=2
+    )
+    assert sorted(found.members) == [f"fuel={k}" for k in range(1, 6)]
 
 
 def test_episodes_that_stop_early_for_another_reason_are_not_cut_off():

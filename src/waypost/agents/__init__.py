@@ -5,6 +5,7 @@ from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, Margin, explain_agent
 from waypost.agents.fitting import ChainFit
 from waypost.agents.groups import LossGroup
+from waypost.agents.memory import CellVisits, MemoryFit
 from waypost.agents.networks import hidden_layer
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.telling import CellContrast
@@ -13,6 +14,7 @@ __all__ = [
     "Abstraction",
     "AgentExplanation",
     "CellContrast",
+    "CellVisits",
     "Cells",
     "ChainFit",
     "Departure",
@@ -20,6 +22,7 @@ __all__ = [
     "Fate",
     "LossGroup",
     "Margin",
+    "MemoryFit",
     "Passages",
     "PassingFit",
     "abstract_agent",

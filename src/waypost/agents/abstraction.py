@@ -10,9 +10,10 @@ distance from the share of held-out episodes
 
     error = max over o, t of | P(o within t steps) - share(o within t steps) |
 
-and a chain fits as long as its error is what as many episodes would show by chance alone (the bound of Dvoretzky,
-Kiefer, Wolfowitz and Massart, 95 %). How it is made finer until it does is in `waypost.agents.refining`. Whether it is
-also right about *where* good and bad runs pass is a second check, `waypost.agents.passing`.
+and a chain fits as long as its error is what as many episodes would show by chance (the bound of Dvoretzky, Kiefer,
+Wolfowitz and Massart). How it is made finer until it does is in `waypost.agents.refining`. Whether it is also right
+about *where* good and bad runs pass is a second check, `waypost.agents.passing`, and whether it forgets what the agent
+remembers a third, `waypost.agents.memory`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space
 from waypost.agents.fitting import ChainFit
+from waypost.agents.memory import CellVisits, MemoryFit, Worth, memory_fit
 from waypost.agents.observations import as_rows, column_names
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.refining import Actions, CellChain, Refinement
@@ -58,6 +60,10 @@ class Abstraction:
         How well it predicts held-out episodes, which had no say in the chain, step by step.
     passages
         Which episodes pass which cells.
+    visits
+        Every step of theirs, in order.
+    worth
+        By outcome, how probable it is from each cell, and from each outcome.
     begins
         Steps with which a new stage begins, in which the chain has other probabilities.
     tried
@@ -74,6 +80,8 @@ class Abstraction:
     cells: Cells
     fit: ChainFit
     passages: Passages
+    visits: CellVisits
+    worth: Mapping[str, Worth]
     begins: tuple[int, ...]
     tried: tuple[tuple[int, float], ...]
     members: Mapping[str, NDArray[np.float64]]
@@ -107,11 +115,26 @@ class Abstraction:
         return contrasts(self, wanted)
 
     def passing(self, wanted: str = POSITIVE) -> PassingFit | None:
-        """Whether the chain's importances are the agent's: where they are most beyond chance from the shares held out.
+        """Whether the chain's importances are the agent's, asked of the episodes held out.
 
-        None where all episodes end alike.
+        They are asked where the episodes that were counted speak most against the chain. None where all end alike.
         """
         return passing_fit(self, wanted)
+
+    def memory(self, wanted: str = POSITIVE) -> MemoryFit | None:
+        """Whether success depends on more of the past than the cell: on cells passed before, or on the time.
+
+        None where all episodes end alike, or no cell is come by in different ways.
+        """
+        return memory_fit(self.visits, self.worth[wanted]) if wanted in self.worth else None
+
+    def stands(self, wanted: str = POSITIVE) -> bool:
+        """Whether the chain may stand for the agent: none of the three checks refuses it.
+
+        A right chain is refused once in twenty times.
+        """
+        checks = (self.fit, self.passing(wanted), self.memory(wanted))
+        return all(check.fits for check in checks if check is not None)
 
     def summary(self, wanted: str = POSITIVE, *, names: Sequence[str] | None = None, top: int = 4) -> str:
         """The chain in words: its error, and the cells that tell success from failure; `names` as in `describe`."""
@@ -181,6 +204,8 @@ def abstract_agent(
         cells=found.cells,
         fit=work.fit(found.staged, work.held_out),
         passages=work.passages(found),
+        visits=work.visits(found),
+        worth=work.worth(found),
         begins=found.staged.begins,
         tried=tuple((chain.size, chain.fit.error) for chain in rounds),
         members={cell: as_rows(seen) for cell, seen in work.members(found).items()},

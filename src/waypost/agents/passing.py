@@ -3,12 +3,13 @@
 Under one strategy the importance of a cell for success is the share of the good runs that pass it. A chain between
 cells may predict how many runs succeed and still be wrong about where they pass: an agent that drifts to one side
 remembers it, cells do not. So the shares are counted in episodes that were held out, and those of the chain are checked
-by them.
-With ``n`` episodes of one kind held out and ``k`` cells, chance moves a share of theirs by more than
+by them: the episodes that were counted say which cell speaks most against the chain, for good runs or for bad ones, and
+in which direction. There the ``n`` episodes of the same kind that were held out are asked. With ``m`` that were
+counted, a share ``p`` is off by
 
-    sqrt(log(4 k / 0.05) / (2 n))
+    z sqrt(p (1 - p) (1 / n + 1 / m))
 
-in any cell, for the good or for the bad, 5 times in 100 at most (Hoeffding).
+in that direction once in sixty times, for ``z = 2.13``.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.agents.fitting import standard_errors
+
 Shares = NDArray[np.float64]  # (k,) by cell
 
 
 class PassingFit(NamedTuple):
-    """How far a chain is off in what runs pass, where that is most beyond chance.
+    """How far a chain is off in what runs pass, where the episodes it was counted from speak most against it.
 
     Examples
     --------
@@ -34,8 +37,8 @@ class PassingFit(NamedTuple):
 
     cell: str
     outcome: str  # of the episodes whose share it is
-    error: float  # distance of the chain's share from that of the episodes held out
-    chance: float  # distance that chance exceeds, anywhere, 5 times in 100 at most
+    error: float  # distance of the chain's share from that of the episodes held out; 0 on the other side
+    chance: float  # distance that chance exceeds once in sixty times
 
     @property
     def fits(self) -> bool:
@@ -86,7 +89,28 @@ class Passages:
         found: Shares = self.through[self.among(outcomes, held_out=held_out)].mean(axis=0)
         return found
 
-    def chance(self, outcomes: Collection[str]) -> float:
-        """Distance of a share from the truth that chance exceeds, anywhere, 5 times in 100 at most."""
-        episodes = int(self.among(outcomes, held_out=True).sum())
-        return float(np.sqrt(np.log(4 * len(self.cells) / 0.05) / (2 * episodes)))
+    def checked(self, outcomes: Collection[str], said: Shares) -> tuple[float, PassingFit]:
+        """What runs that end so pass, as it is said and in the episodes held out, at the cell most spoken against.
+
+        Returns
+        -------
+        tuple
+            How much, in standard errors, the episodes that were counted speak against the cell, and the check of it.
+
+        Examples
+        --------
+        >>> through = np.tile([[True, True], [True, False], [True, True], [True, True]], (25, 1))
+        >>> passed = Passages(("a", "b"), through, np.full(100, "won"), np.arange(100) % 3 == 0)
+        >>> passed.checked(["won"], np.array([1.0, 0.5]))[1]
+        PassingFit(does not fit: error=0.265, chance=0.221, at b of runs that end won)
+        """
+        counted, held_out = (self.shares(outcomes, held_out=held) for held in (False, True))
+        m, n = (int(self.among(outcomes, held_out=held).sum()) for held in (False, True))
+        middle = (counted + said) / 2
+        against = (counted - said) / np.sqrt(np.maximum(middle * (1 - middle), 1 / m) / m)
+        k = int(np.abs(against).argmax())
+        pooled = (m * said[k] + n * held_out[k]) / (m + n)
+        chance = standard_errors() * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+        error = max(0.0, (held_out[k] - said[k]) * np.sign(against[k]))
+        fit = PassingFit(self.cells[k], " or ".join(outcomes), float(error), float(chance))
+        return float(np.abs(against[k])), fit

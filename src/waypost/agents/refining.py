@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from waypost.agents.cells import Cells, Space, sure, surely_told, telling_points
 from waypost.agents.fitting import ChainFit
+from waypost.agents.memory import CellVisits, Worth
 from waypost.agents.passing import Passages
 from waypost.agents.staging import BEGIN, START, Binned, Staged, Steps
 from waypost.environments.playing import Episode, Recording, action_name, count_mdp
@@ -119,7 +120,7 @@ class Refinement:
             there = predicted[self.limited].copy()
             there[-1] += last
             predicted = {**predicted, self.limited: there}
-        return ChainFit(episodes, predicted, observed)
+        return ChainFit(episodes, len(self.counted), predicted, observed)
 
     def _in_stages(self, now: CellChain) -> CellChain:
         """The chain with time cut until it predicts the episodes it is counted from; as it is without a limit.
@@ -133,7 +134,7 @@ class Refinement:
         binned = Binned.of(steps, self.edges)
         begins: tuple[int, ...] = ()
         fit = self._compared(binned.curves(begins, self.longest), observed, now.fit.episodes)
-        while fit.error > fit.chance / 2 and len(begins) < min(MOST_CUTS, len(self.edges)):
+        while fit.error > fit.blur / 2 and len(begins) < min(MOST_CUTS, len(self.edges)):
             options = [
                 ((*begins, edge), self._compared(binned.curves((*begins, edge), self.longest), observed, fit.episodes))
                 for edge in self.edges
@@ -153,7 +154,7 @@ class Refinement:
         least = sure(len(tests) * len(futures))
         told = [cell for cell in sorted(tests, key=lambda cell: -tests[cell][0]) if tests[cell][0] > least]
         cells = now.cells
-        for cell in told[:room]:
+        for cell in told[: max(0, room)]:
             points = telling_points(self.vectors[members[cell]], tests[cell][1])
             cells = cells if points is None else cells.cut(cell, points)
         return None if cells is now.cells else self.chain(cells)
@@ -186,6 +187,31 @@ class Refinement:
         through[self.episode, at] = True
         held_out = np.isin(np.arange(len(self.played)), self.held_out)
         return Passages(cells, through[:, :-1], np.array(self.outcome), held_out)
+
+    def visits(self, now: CellChain) -> CellVisits:
+        """Visits of all episodes to the cells of the chain, and where each step led."""
+        steps = now.staged.steps
+        place = {name: k for k, name in enumerate((*steps.cells, *steps.outcomes))}
+        here = np.array([place.get(name, -1) for name in now.names])  # who was held out may be elsewhere
+        there = np.append(here[1:], -1)
+        last = self.first[1:] - 1
+        there[last] = [-1 if cut else place[end] for cut, end in zip(self.cut_off, self.outcome, strict=True)]
+        stage = np.searchsorted(now.staged.begins, self.time, side="right")
+        return CellVisits(steps.cells, self.episode, self.time, stage, here, there, self.inside)
+
+    def worth(self, now: CellChain) -> dict[str, Worth]:
+        """By outcome, what each cell and each outcome is worth for it; with a limit, on average over visits."""
+        steps, found = now.staged.steps, {}
+        for k, outcome in enumerate(steps.outcomes):
+            if self.limited is None:
+                cells, _ = now.staged.in_the_end(outcome)
+            else:
+                in_time = now.staged.in_time(outcome, self.longest, there=float(self.limited == outcome))
+                visits = np.zeros_like(in_time)
+                np.add.at(visits, (steps.time, steps.here), 1)
+                cells = (in_time * visits).sum(axis=0) / np.maximum(visits.sum(axis=0), 1)
+            found[outcome] = np.concatenate([cells, np.eye(len(steps.outcomes))[k]])
+        return found
 
     def members(self, now: CellChain) -> Mapping[str, list[Any]]:
         """The observations that were counted in each cell."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waypost.agents.fitting import ChainFit
-from waypost.agents.passing import PassingFit, Shares
+from waypost.agents.memory import MemoryFit
+from waypost.agents.passing import Passages, PassingFit, Shares
 from waypost.importance import group_importance
 from waypost.model.steps import STEP
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MANY = 6  # cuts of time that are told one by one
+HARDLY = 0.01  # difference of odds that is not told by its numbers
 TELLING = 0.1  # difference of shares below which a cell tells nothing
 
 
@@ -44,7 +46,7 @@ class CellContrast(NamedTuple):
 def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
     """Every cell with its shares, first what tells most in the episodes that were counted; none where all end alike."""
     passed, sides = found.passages, _sides(found, wanted)
-    if not all(passed.among(side, held_out=held_out).any() for side in sides for held_out in (False, True)):
+    if not _differ(passed, sides):
         return ()
     ranked = [passed.shares(side, held_out=False) for side in sides]
     told = [passed.shares(side, held_out=True) for side in sides]
@@ -59,15 +61,17 @@ def contrasts(found: Abstraction, wanted: str) -> tuple[CellContrast, ...]:
 
 
 def passing_fit(found: Abstraction, wanted: str) -> PassingFit | None:
-    """Where the chain's shares are most beyond chance from those of the episodes held out; None without contrasts."""
-    every = contrasts(found, wanted)
-    if not every:
+    """Check of the chain's shares where the episodes it was counted from speak most against them, or None."""
+    passed, sides = found.passages, _sides(found, wanted)
+    if not _differ(passed, sides):
         return None
-    good, bad = _sides(found, wanted)
-    asked = [(abs(one.good - one.said_good), one.cell, good) for one in every]
-    asked += [(abs(one.bad - one.said_bad), one.cell, bad) for one in every]
-    fits = [PassingFit(cell, " or ".join(side), gap, found.passages.chance(side)) for gap, cell, side in asked]
-    return max(fits, key=lambda fit: fit.error / fit.chance)
+    checks = [passed.checked(side, said) for side, said in zip(sides, _said(found, sides), strict=True)]
+    return max(checks, key=lambda check: check[0])[1]
+
+
+def _differ(passed: Passages, sides: Sequence[list[str]]) -> bool:
+    """Whether episodes end well, and others do not, among those that were counted and those held out."""
+    return all(passed.among(side, held_out=held_out).any() for side in sides for held_out in (False, True))
 
 
 def _sides(found: Abstraction, wanted: str) -> tuple[list[str], list[str]]:
@@ -116,16 +120,33 @@ def _verdict(fit: ChainFit) -> list[str]:
     ]
 
 
-def _where(passing: PassingFit, *, fits: bool) -> list[str]:
-    """Say whether the chain is right about where runs pass; it may be by chance if it does not fit."""
+def _where(passing: PassingFit, *, trusted: bool) -> list[str]:
+    """Say whether the chain is right about where runs pass, and, where all else fits, what follows from that."""
     said = (
         f"Shares of runs through a cell it has wrong by {passing.error:.2f}, where chance may do {passing.chance:.2f}"
     )
     if passing.fits:
-        return [f"{said}: its importances may be the agent's."] if fits else []
+        return [f"{said}: its importances may be the agent's."] if trusted else []
     return [
         f"{said} (runs that end {passing.outcome}, {passing.cell}).",
         "So its importances are not the agent's, which remembers what cells forget; read the shares that were counted.",
+    ]
+
+
+def remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
+    """Say whether the agent remembers what a chain forgets, and where; it may be by chance if it does not fit."""
+    chance = f"{memory.surely:.1f} standard errors, where chance may do {memory.chance:.1f}"
+    if memory.fits:
+        return [f"Nothing that it forgets was found to matter: {chance}."] if fits else []
+    so = f"Runs that {memory.past} go on from {memory.cell}"
+    told = "elsewhere than the others"
+    if abs(memory.after - memory.otherwise) < HARDLY:
+        told += ", which changes success by less than a point at a step and may add up over many"
+    elif not np.isnan(memory.after):
+        told = f"to where {memory.after:.1%} end {wanted}, the others to where {memory.otherwise:.1%} do"
+    return [
+        f"What comes after a cell depends on the way there, which a chain forgets: {chance}.",
+        f"{so} {told}. The chain takes them for the same: do not rely on what it says of {memory.cell}.",
     ]
 
 
@@ -153,8 +174,10 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
         ends = ", ".join(f"{name} ({curve[-1]:.1%})" for name, curve in fit.observed.items())
         lines.append(f"No episode ends {wanted}; of {fit.episodes} held out, they end {ends}.")
     lines += _verdict(fit)
-    passing = passing_fit(found, wanted)
-    lines += [_nothing(found, wanted)] if passing is None else _where(passing, fits=fit.fits)
+    passing, memory = found.passing(wanted), found.memory(wanted)
+    trusted = fit.fits and (memory is None or memory.fits)
+    lines += [_nothing(found, wanted)] if passing is None else _where(passing, trusted=trusted)
+    lines += [] if memory is None else remembered(memory, wanted, fits=fit.fits)
     return "\n".join(lines + _contrasted(found, wanted, names, top))
 
 
