@@ -24,6 +24,7 @@ from waypost.story import activity_path
 
 COUNTED = ["cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without"]
 COUNTED += ["success_without_as_far"]
+BY_STATE = "--by state asks about the states of a learned model"
 KEYS = ["name", *COUNTED, "defines_outcome"]
 CHOOSING = Actors({"help": "us", "wait": "us", "luck": "us", "*": "they"}, frozenset({"us"}))
 
@@ -69,6 +70,21 @@ def test_json_of_a_log_has_exactly_the_promised_keys(run, log_file):
     by_name = {a["name"]: a for a in document["activities"]}
     assert by_name["help"]["good_share"] == by_name["help"]["observed"] == 0.75
     assert [by_name[n]["defines_outcome"] for n in ("ask", "help", "wait", "pay", "go")] == [False] * 3 + [True] * 2
+
+
+def test_a_target_that_is_an_event_makes_cases_good(run, log_file):
+    """Asked either way a log is told by its activities, unless the question is about states."""
+    told = run("explain", log_file, "--positive", "pay", "-q")
+    assert run("explain", log_file, "--target", "pay", "-q") == told
+    about = ("--state", "help", "-q")
+    assert run("explain", log_file, "--target", "pay", *about) == run("explain", log_file, "--positive", "pay", *about)
+    _, out, err = run("explain", log_file, "-t", "pay")
+    assert (out, err.splitlines()[0]) == (told[1], f"note: cases with 'pay' are good, as with --positive; {BY_STATE}")
+    _, out, err = run("explain", log_file, "-t", "pay", "-t", "go", "--format", "csv")
+    assert "'pay' or 'go' are good" in err
+    for of_states in (["--by", "state"], ["--what-if"], ["--state", "q2: help"]):
+        code, out, err = run("explain", log_file, "--target", "pay", *of_states)
+        assert (code, "q2: help" in out, "--positive" in err) == (0, True, False)
 
 
 def test_bounds_are_there_where_somebody_chooses_and_are_those_of_the_union(run, log_file, tmp_path):

@@ -99,14 +99,19 @@ def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
     return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
 
 
-def events_meant(source: str | None, target: Sequence[str], given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Events of a log that a target names, where nothing says which cases are good: those that have one are meant."""
+def events_meant(
+    source: str | None, target: Sequence[str], given: Mapping[str, Any], *, asked: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Events of a log that a target names, where nothing says which cases are good: those that have one are meant.
+
+    None are where something else than an event is asked about.
+    """
     if source is None or not target or any(given.get(name) for name in ("positive", "attribute", "recipe")):
         return ()
     if names_case(source) or not looks_like_log(source):
         return ()
     log = load_log(source, Recipe(), given)
-    return () if log.has(CASE_OUTCOME) or not set(target) <= set(log.activities()) else tuple(target)
+    return () if log.has(CASE_OUTCOME) or not {*target, *asked} <= set(log.activities()) else tuple(target)
 
 
 def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:

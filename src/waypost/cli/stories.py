@@ -51,9 +51,9 @@ def _of_states(options: Mapping[str, Any]) -> list[str]:
 
 def take_for_good(options: dict[str, Any], learning: dict[str, Any]) -> None:
     """Take a target that is an event of a log for what makes its cases good, unless states are asked about."""
-    if options["by"] == "state" or options["witness"] or options["states"] or _of_states(options):
+    if options["by"] == "state" or options["witness"] or _of_states(options):
         return
-    if meant := events_meant(options["model"], options["target"], learning):
+    if meant := events_meant(options["model"], options["target"], learning, asked=options["states"]):
         learning["positive"], options["target"] = meant, ()
         names = " or ".join(map(repr, meant))
         said = f"cases with {names} are good, as with --positive; --by state asks about the states of a learned model"
