@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel, leaf
+from waypost.graph.eightfold import add_product, any_above
 from waypost.solve.remaining import MOST_VIA
 
 Floats = NDArray[np.float64]
@@ -103,41 +104,6 @@ def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
                 lanes.known[x, w] = taken[w]
 
 
-@leaf
-def _lanes(rows, k):  # type: ignore[no-untyped-def]
-    """One row, all lanes: read before anything is written, so that machine code takes several at a time."""
-    return (rows[k, 0], rows[k, 1], rows[k, 2], rows[k, 3], rows[k, 4], rows[k, 5], rows[k, 6], rows[k, 7])
-
-
-@leaf
-def _add(rows, k, a, b):  # type: ignore[no-untyped-def]
-    """Add the product of two rows to a third."""
-    c = _lanes(rows, k)
-    s0 = c[0] + a[0] * b[0]
-    s1 = c[1] + a[1] * b[1]
-    s2 = c[2] + a[2] * b[2]
-    s3 = c[3] + a[3] * b[3]
-    s4 = c[4] + a[4] * b[4]
-    s5 = c[5] + a[5] * b[5]
-    s6 = c[6] + a[6] * b[6]
-    s7 = c[7] + a[7] * b[7]
-    rows[k, 0] = s0
-    rows[k, 1] = s1
-    rows[k, 2] = s2
-    rows[k, 3] = s3
-    rows[k, 4] = s4
-    rows[k, 5] = s5
-    rows[k, 6] = s6
-    rows[k, 7] = s7
-
-
-@leaf
-def _any(rows, k):  # type: ignore[no-untyped-def]
-    """Whether a row, which is nowhere below 0, is not 0 in every lane."""
-    r = _lanes(rows, k)
-    return r[0] + r[1] + r[2] + r[3] + r[4] + r[5] + r[6] + r[7] > 0.0
-
-
 @kernel
 def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component: cut out its states one after the other, adding only."""
@@ -176,8 +142,8 @@ def _eliminate(low, high, columns, choice, pattern, lanes) -> None:  # type: ign
         for w in range(width):
             total[w] = rows[4 * i, w]
         for k in range(first, last):
-            leads[k] = _any(ahead, k)
-            returns[k] = _any(back, k)
+            leads[k] = any_above(ahead, k)
+            returns[k] = any_above(back, k)
             if leads[k]:
                 for w in range(width):
                     total[w] += ahead[k, w]
@@ -208,17 +174,15 @@ def _cut_out(i, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def
     at = lanes.offset[i]
     for a in range(pattern.after[i], last):
         if returns[a]:
-            into = _lanes(back, a)
             for column in range(columns):
-                _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
+                add_product(rows, 4 * pattern.later[a] + column, back, a, rows, 4 * i + column)
             for b in range(a + 1, last):
                 if leads[b]:
-                    _add(ahead, pattern.update[at + b - a - 1], into, _lanes(ahead, b))
+                    add_product(ahead, pattern.update[at + b - a - 1], back, a, ahead, b)
         if leads[a]:
-            onto = _lanes(ahead, a)
             for b in range(a + 1, last):
                 if returns[b]:
-                    _add(back, pattern.update[at + b - a - 1], onto, _lanes(back, b))
+                    add_product(back, pattern.update[at + b - a - 1], ahead, a, back, b)
         at += last - a - 1
 
 
@@ -270,9 +234,8 @@ def substitute_lanes(low, high, columns, pattern, lanes) -> None:  # type: ignor
                 rows[4 * i + column, w] *= rows[4 * i + 3, w]
         for a in range(pattern.after[i], pattern.after[i + 1]):
             if lanes.returns[a]:
-                into = _lanes(back, a)
                 for column in range(1, columns):
-                    _add(rows, 4 * pattern.later[a] + column, into, _lanes(rows, 4 * i + column))
+                    add_product(rows, 4 * pattern.later[a] + column, back, a, rows, 4 * i + column)
     _return(low, high, columns, pattern, lanes)
 
 
@@ -283,9 +246,8 @@ def _return(low, high, columns, pattern, lanes) -> None:  # type: ignore[no-unty
     for i in range(high - 1, low - 1, -1):
         for k in range(pattern.after[i], pattern.after[i + 1]):
             if lanes.leads[k]:
-                onto = _lanes(ahead, k)
                 for column in range(1, columns):
-                    _add(rows, 4 * i + column, onto, _lanes(rows, 4 * pattern.later[k] + column))
+                    add_product(rows, 4 * i + column, ahead, k, rows, 4 * pattern.later[k] + column)
 
 
 @kernel
