@@ -136,17 +136,25 @@ def _eliminate(low, high, columns, choice, pattern, lanes) -> None:  # type: ign
     width = 8
     ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
     total = np.empty(width)
+    leading, returning = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
     for i in range(low, high):
         first = pattern.after[i]
         last = pattern.after[i + 1]
+        ways = 0
+        ways_back = 0
         for w in range(width):
             total[w] = rows[4 * i, w]
         for k in range(first, last):
             leads[k] = any_above(ahead, k)
             returns[k] = any_above(back, k)
             if leads[k]:
+                leading[ways] = k
+                ways += 1
                 for w in range(width):
                     total[w] += ahead[k, w]
+            if returns[k]:
+                returning[ways_back] = k
+                ways_back += 1
         for w in range(width):
             if not total[w] > 0.0:
                 choice[pattern.order[i], w] = STOP
@@ -159,31 +167,36 @@ def _eliminate(low, high, columns, choice, pattern, lanes) -> None:  # type: ign
             rows[4 * i, w] *= scale
             rows[4 * i + 1, w] *= scale
             rows[4 * i + 2, w] *= scale
-        for k in range(first, last):
-            if leads[k]:
-                for w in range(width):
-                    ahead[k, w] *= total[w]
-        _cut_out(i, columns, pattern, lanes)
+        for k in range(ways):
+            for w in range(width):
+                ahead[leading[k], w] *= total[w]
+        _cut_out(i, columns, leading, ways, returning, ways_back, pattern, lanes)
 
 
 @leaf
-def _cut_out(i, columns, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
-    """Let whoever leads to a place lead to where that leads."""
-    ahead, back, leads, returns, rows = lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows
-    last = pattern.after[i + 1]
-    at = lanes.offset[i]
-    for a in range(pattern.after[i], last):
-        if returns[a]:
-            for column in range(columns):
-                add_product(rows, 4 * pattern.later[a] + column, back, a, rows, 4 * i + column)
-            for b in range(a + 1, last):
-                if leads[b]:
-                    add_product(ahead, pattern.update[at + b - a - 1], back, a, ahead, b)
-        if leads[a]:
-            for b in range(a + 1, last):
-                if returns[b]:
-                    add_product(back, pattern.update[at + b - a - 1], ahead, a, back, b)
-        at += last - a - 1
+def _cut_out(i, columns, leading, ways, returning, ways_back, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
+    """Let whoever leads to a place lead to where that leads; given the entries that are not 0 in every lane."""
+    ahead, back, rows, update = lanes.ahead, lanes.back, lanes.rows, pattern.update
+    first = pattern.after[i]
+    width = 2 * (pattern.after[i + 1] - first) - 1
+    p = 0
+    q = 0
+    for r in range(ways_back):
+        a = returning[r]
+        for column in range(columns):
+            add_product(rows, 4 * pattern.later[a] + column, back, a, rows, 4 * i + column)
+        at = lanes.offset[i] + (a - first) * (width - a + first) // 2 - a - 1  # update of a and b: at + b
+        while p < ways and leading[p] <= a:
+            p += 1
+        for k in range(p, ways):
+            add_product(ahead, update[at + leading[k]], back, a, ahead, leading[k])
+    for r in range(ways):
+        a = leading[r]
+        at = lanes.offset[i] + (a - first) * (width - a + first) // 2 - a - 1
+        while q < ways_back and returning[q] <= a:
+            q += 1
+        for k in range(q, ways_back):
+            add_product(back, update[at + returning[k]], ahead, a, back, returning[k])
 
 
 @kernel
