@@ -27,7 +27,7 @@ from waypost.solve.filling import SharedFill, shared_fill
 from waypost.solve.outset import begin, blank_idling
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, MOST_VIA
-from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, single
+from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, lanes_beside, single
 from waypost.solve.steps import MANY, most_steps
 from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
 
@@ -177,7 +177,7 @@ def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-unt
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     lanes, crew = blank_lanes(n, pattern), _blank_crew()
-    aside, parked = blank_lanes(n, pattern), _blank_crew()
+    aside, parked = lanes_beside(lanes), _blank_crew()
     idling = blank_idling(course)
     errors = np.zeros((3, n, 8))
     strip = -(-len(states) // 8)

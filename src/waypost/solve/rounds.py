@@ -59,6 +59,17 @@ def blank_lanes(n, pattern) -> Any:  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
+@kernel
+def lanes_beside(lanes) -> Any:  # type: ignore[no-untyped-def]
+    """Blank lanes that keep their factors where others do: whoever goes first loses them."""
+    return Lanes(
+        np.zeros_like(lanes.gain), np.zeros_like(lanes.loss), np.full_like(lanes.choice, DECIDED),
+        np.full_like(lanes.known, -1), np.zeros_like(lanes.may_stop), np.zeros_like(lanes.weights),
+        np.zeros_like(lanes.careful), lanes.ahead, lanes.back, lanes.leads, lanes.returns, lanes.rows, lanes.offset,
+        lanes.scratch, lanes.taken,
+    )  # fmt: skip
+
+
 @leaf
 def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state, in every lane."""
