@@ -12,7 +12,7 @@ from waypost.cli.runs import deliver, output_options
 from waypost.cli.source import Loaded, load, load_strategy, tell
 from waypost.errors import WaypostError
 from waypost.formats.writing import write_bytes
-from waypost.importance.deciding import best_strategy
+from waypost.importance.quickest import quickest_strategy
 from waypost.model import Strategy
 from waypost.report.files import ending_of
 from waypost.report.planning import PICTURES
@@ -34,7 +34,7 @@ def command(model: str, policy: str, **options: Any) -> None:
 
     MODEL is an environment of Gymnasium such as gym:FrozenLake-v1, a model file, or the name of a case study. POLICY is
     a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json), a strategy in a
-    file, or one of the words: uniform, which tosses, and best.
+    file, or one of the words: uniform, which tosses, and best, the quickest of those with the greatest probability.
 
     Example: waypost agent gym:FrozenLake-v1 uniform --against best --within 100 --plot map.png
     """
@@ -66,5 +66,5 @@ def _agent(name: str, loaded: Loaded, target: tuple[str, ...]) -> Strategy:
     if name == "uniform" and not Path(name).exists():
         return Strategy.uniform(loaded.mdp)
     if name == "best" and not Path(name).exists():
-        return best_strategy(loaded.mdp, target=target)
+        return quickest_strategy(loaded.mdp, target=target)
     return load_strategy(name, loaded.mdp)
