@@ -87,6 +87,19 @@ def test_a_target_that_is_an_event_makes_cases_good(run, log_file):
         assert (code, "q2: help" in out, "--positive" in err) == (0, True, False)
 
 
+def test_where_there_is_no_room_columns_that_say_least_go_first(invoke, monkeypatch):
+    """And are named; where no table fits, all numbers stand below the names."""
+    told = {}
+    for width in (120, 80, 60, 40):
+        monkeypatch.setenv("COLUMNS", str(width))
+        _, told[width], _ = invoke("explain", "loan-log", "-q")
+    assert "No room" not in told[120]
+    assert "No room for 'in the model':" in told[80]
+    assert "No room for 'in the model', 'any strategy', 'success without':" in " ".join(told[60].split())
+    assert "in the model 100 %; any strategy 1;" in " ".join(told[40].split())
+    assert max(map(len, told[40].splitlines())) <= 40
+
+
 def test_bounds_are_there_where_somebody_chooses_and_are_those_of_the_union(run, log_file, tmp_path):
     """Over any and over the best strategies, `help` and `wait` have the bounds of passing any of their states."""
     actors = tmp_path / "actors.json"

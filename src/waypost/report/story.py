@@ -44,6 +44,12 @@ def headings(story: Story) -> tuple[str, ...]:
     return (*AS_RUN[:2], *model, *scopes, *AS_RUN[2:4], *([AS_FAR] if shows_stages(story) else []), AS_RUN[4])
 
 
+def spared(story: Story) -> tuple[str, ...]:
+    """Columns that say least where there is no room for all, the first one first: the others say nearly the same."""
+    model = ("in the model", SCOPE_TITLES["all"])
+    return (*model, AS_RUN[3]) if shows_stages(story) else model
+
+
 def cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
     """What a table says of an activity."""
     model = (share_cell(score.observed),) if shows_model(story) else ()

@@ -84,7 +84,11 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
         style = "" if score.certain > 0 else "dim"  # few cases may have made the difference
         lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in told.cells(story, score))])
     head = ["activity", *told.headings(story)]
-    console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
+    made = fitted_table(console, head, lines, spared=told.spared(story), box=box.SIMPLE_HEAD, header_style="dim")
+    console.print(made)
+    shown = {str(column.header) for column in made.columns}
+    if made.show_header and (missing := [repr(heading) for heading in head if heading not in shown]):
+        console.print(Text(f"No room for {', '.join(missing)}: a wider terminal or --format csv has all."))
     left = len(story.ranked) - top
     if left > 0:
         many = "1 more activity" if left == 1 else f"{left:,} more activities"
@@ -163,13 +167,15 @@ def fitted_table(
     *,
     names: int = 1,
     words: int = 0,
+    spared: Sequence[str] = (),
     **look: Any,
 ) -> Table:
     """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
 
     Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes; a
-    blank between columns goes too where that is what keeps the words of names whole. Where not even the start of a
-    name has room beside the numbers, they stand below it, each with its heading.
+    blank between columns goes too where that is what keeps the words of names whole. Columns that can be `spared` go
+    next, the first one first. Where not even the start of a name has room beside the numbers, they stand below it, each
+    with its heading.
     """
     cells = [[Text(printable(one)) if isinstance(one, str) else one for one in line] for line in lines]
     bare: Any = {"title_justify": "left", "show_edge": False, "pad_edge": False, **look}
@@ -193,6 +199,12 @@ def fitted_table(
     fitting = (made for made in (wide, narrow, narrowest) if _least_width(made, console, least) <= console.width)
     chosen = next(fitting, narrow)
     room = console.width - _least_width(chosen, console, least) + sum(least)
+    gone = next((head.index(heading) for heading in spared if heading in head), None)
+    if room < sum(least) and gone is not None:
+        fewer = [[*line[:gone], *line[gone + 1 :]] for line in cells]
+        rest = [*head[:gone], *head[gone + 1 :]]
+        made = fitted_table(console, rest, fewer, names=names, words=words, spared=spared, **look)
+        return made if made.show_header else _stacked(head, cells, names, bare)
     if room < min(sum(least), NAMED * names):
         return _stacked(head, cells, names, bare)
     if names > 1:
