@@ -42,6 +42,15 @@ def test_products_are_added_to_the_last_bit(same, index):
     assert not np.array_equal(plain, arrays[0], equal_nan=True)
 
 
+@pytest.mark.parametrize("rows", [np.zeros((4, 8), np.float32), np.zeros((4, 16))[:, ::2], np.zeros((8, 4)).T])
+def test_other_arrays_are_refused(rows):
+    """Machine code would take what lies in memory for eight floats."""
+    from numba.core.errors import TypingError
+
+    with pytest.raises(TypingError):
+        _found.compiled(rows, np.zeros(4, bool))
+
+
 def test_a_row_is_above_0_where_a_number_is():
     rows = np.zeros((12, 8))
     for k in range(8):

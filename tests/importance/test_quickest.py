@@ -37,6 +37,14 @@ def steps_of(mdp: MDP, choice: np.ndarray, going: np.ndarray, target: np.ndarray
     return worth @ target, steps[:n, n]
 
 
+def test_steps_that_floats_cannot_tell_apart_end_in_a_best_strategy():
+    """Every state takes 1e17 tries: whatever is found of that, the goal is reached as often as it can be."""
+    slow = {f"s{k}": {"on": {f"s{k + 1}": 1e-17, "s0": 1 - 1e-17}, "off": {"s0": 1.0}} for k in range(6)}
+    mdp = MDP.from_dict({**slow, "s6": {}}, initial="s0")
+    found = quickest_strategy(mdp, target="s6").to_dict()
+    assert all(found[f"s{k}"] == {"on": 1.0} for k in range(6))
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_no_strategy_that_is_as_good_is_quicker(seed):
     mdp = drawn(seed)

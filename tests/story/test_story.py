@@ -87,6 +87,15 @@ def test_a_target_that_is_an_event_makes_cases_good(run, log_file):
         assert (code, "q2: help" in out, "--positive" in err) == (0, True, False)
 
 
+def test_a_log_that_was_written_again_is_read_again(run, tmp_path):
+    path = tmp_path / "cases.csv"
+    told = []
+    for number in (3, 5):
+        write_log(logged(("ask pay", number), ("ask go", 4)), path)
+        told.append(run("explain", path, "--target", "pay", "-q")[1].splitlines()[0])
+    assert [line.split(" cases")[0] for line in told] == ["3 of 7", "5 of 9"]
+
+
 def test_where_there_is_no_room_columns_that_say_least_go_first(invoke, monkeypatch):
     """And are named; where no table fits, all numbers stand below the names."""
     told = {}

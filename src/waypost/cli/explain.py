@@ -94,11 +94,12 @@ def _explain(options: dict[str, Any]) -> None:
     learning = taken_options(options)
     options["quiet"] = learning["quiet"]
     steps = taken_steps(options["model"], learning) if options["steps"] is None else options["steps"]
+    log = None
     if options["target"] and options["model"] and not is_model_file(options["model"]):
         from waypost.cli.stories import take_for_good
 
-        take_for_good(options, learning)
-    prepared = find_prepared(options["model"], data=options["data"], learning=learning)
+        log = take_for_good(options, learning)
+    prepared = find_prepared(options["model"], data=options["data"], learning=learning, log=log)
     if prepared is not None and _told_by_activity(prepared, files, learning, options):
         return
     reading = {name: options[name] for name in ("constants", "exact")}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ from waypost.logs import (
     read_traces,
 )
 from waypost.logs.actors import actors_of_column, checked_actors, choosing_events
-from waypost.logs.log import OUTCOME as CASE_OUTCOME
 from waypost.logs.recipe import COLUMN_KEYS
 from waypost.logs.stored.engines import shown
 from waypost.model import MDP
@@ -42,8 +40,10 @@ from waypost.model import MDP
 BUILT_IN = {"choice": EVERY_EVENT_A_CHOICE, "chance": EVERY_EVENT_CHANCE}
 
 
-def prepared_source(source: str, *, data: str | None, learning: Mapping[str, Any] | None) -> Prepared | None:
-    """Log, traces or case study made ready to be learned from; None where the source is a model."""
+def prepared_source(
+    source: str, *, data: str | None, learning: Mapping[str, Any] | None, log: Log | None = None
+) -> Prepared | None:
+    """Log, read already or not, traces or case study made ready to be learned from; None where it is a model."""
     given = {name: value for name, value in (learning or {}).items() if value}
     if names_case(source):
         if find_case(source)[0].build is not None:
@@ -55,7 +55,7 @@ def prepared_source(source: str, *, data: str | None, learning: Mapping[str, Any
     if data is not None:
         raise WaypostError(f"--data is for case studies ({', '.join(CASES)}), and {shown(source)!r} is none")
     if looks_like_log(source):
-        return prepare_log(source, given)
+        return prepare_log(source, given, log)
     if looks_like_traces(source):
         _refuse(given, f"{source} holds traces, not a log", but="eps")
         return Prepared(read_traces(source), given.get("eps") or EPS)
@@ -91,38 +91,18 @@ def learning_progress() -> Iterator[Callable[[int, int], None]]:
         yield lambda states, waiting: say(f"{states} states, {waiting} nodes to look at")
 
 
-def prepare_log(source: str, given: Mapping[str, Any]) -> Prepared:
-    """Read a log and clean it, as the options say."""
+def prepare_log(source: str, given: Mapping[str, Any], log: Log | None = None) -> Prepared:
+    """Read a log, unless it was, and clean it, as the options say."""
     recipe = load_recipe(given.get("recipe"))
-    log = load_log(source, recipe, given)
+    log = load_log(source, recipe, given) if log is None else log
     recipe = with_outcome(recipe, given)
     return prepare(log, recipe, actors=chosen_actors(given, recipe, log), eps=given.get("eps"))
 
 
-def events_meant(
-    source: str | None, target: Sequence[str], given: Mapping[str, Any], *, asked: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Events of a log that a target names, where nothing says which cases are good: those that have one are meant.
-
-    None are where something else than an event is asked about.
-    """
-    if source is None or not target or any(given.get(name) for name in ("positive", "attribute", "recipe")):
-        return ()
-    if names_case(source) or not looks_like_log(source):
-        return ()
-    log = load_log(source, Recipe(), given)
-    return () if log.has(CASE_OUTCOME) or not {*target, *asked} <= set(log.activities()) else tuple(target)
-
-
 def load_log(source: str, recipe: Recipe, given: Mapping[str, Any]) -> Log:
     """Log wherever it lives, its columns as the recipe and the options say."""
-    return _opened(source, frozenset(log_columns(source, recipe, given).items()))
-
-
-@lru_cache(maxsize=1)  # who asks what is in a log, and then learns from it, reads it once
-def _opened(source: str, columns: frozenset[tuple[str, str]]) -> Log:
-    named: dict[str, Any] = dict(columns)
-    return open_log(source, **named)
+    columns: dict[str, Any] = {**log_columns(source, recipe, given)}
+    return open_log(source, **columns)
 
 
 def cleaned_log(source: str, given: Mapping[str, Any]) -> Log:

@@ -28,6 +28,7 @@ from waypost.model.traces import POSITIVE
 
 if TYPE_CHECKING:
     from waypost.learn import Prepared
+    from waypost.logs import Log
 
 NEXT = ("waypost.importance", "waypost.report.files")  # what most commands need of a model
 
@@ -123,15 +124,19 @@ def _texts(target: Any) -> tuple[str, ...]:
 
 
 def find_prepared(
-    source: str | None, *, data: str | None = None, learning: Mapping[str, Any] | None = None
+    source: str | None,
+    *,
+    data: str | None = None,
+    learning: Mapping[str, Any] | None = None,
+    log: Log | None = None,
 ) -> Prepared | None:
-    """Log, traces or case study made ready to be learned from; None where the source is a model."""
+    """Log, read already or not, traces or case study made ready to be learned from; None where it is a model."""
     given = data is not None or any(value for name, value in (learning or {}).items() if name != "quiet")
     if source is None or (not given and is_model_file(source)):
         return None
     from waypost.cli.prepared import prepared_source
 
-    return prepared_source(source, data=data, learning=learning)
+    return prepared_source(source, data=data, learning=learning, log=log)
 
 
 def is_model_file(source: str) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from waypost.cli.prepared import events_meant, learning_progress, names_case
+from waypost.cli.prepared import learning_progress, load_log, names_case
 from waypost.cli.source import load_strategy, scopes_of, tell
 from waypost.errors import WaypostError
 from waypost.importance import Explanation
 from waypost.learn import Prepared
-from waypost.logs import Log
+from waypost.logs import Log, Recipe, looks_like_log
 from waypost.logs.log import OUTCOME
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
@@ -49,15 +49,24 @@ def _of_states(options: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def take_for_good(options: dict[str, Any], learning: dict[str, Any]) -> None:
-    """Take a target that is an event of a log for what makes its cases good, unless states are asked about."""
-    if options["by"] == "state" or options["witness"] or _of_states(options):
-        return
-    if meant := events_meant(options["model"], options["target"], learning, asked=options["states"]):
-        learning["positive"], options["target"] = meant, ()
-        names = " or ".join(map(repr, meant))
+def take_for_good(options: dict[str, Any], learning: dict[str, Any]) -> Log | None:
+    """Take a target that is an event of a log for what makes its cases good; the log, where it was read for that.
+
+    Not where states are asked about, or something else says which cases are good.
+    """
+    source, target = options["model"], options["target"]
+    told = any(learning.get(name) for name in ("positive", "attribute", "recipe"))
+    if told or options["by"] == "state" or options["witness"] or _of_states(options):
+        return None
+    if names_case(source) or not looks_like_log(source):
+        return None
+    log = load_log(source, Recipe(), learning)
+    if not log.has(OUTCOME) and {*target, *options["states"]} <= set(log.activities()):
+        learning["positive"], options["target"] = target, ()
+        names = " or ".join(map(repr, target))
         said = f"cases with {names} are good, as with --positive; --by state asks about the states of a learned model"
         tell([said], quiet=learning["quiet"])
+    return log
 
 
 def has_outcome(prepared: Prepared) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -97,17 +98,13 @@ def explore(
     worlds = MinigridWorlds()
     tell = key or _known_key(world, worlds if starts > 1 else None)
     first = int(getattr(env.action_space, "start", 0))
-    with shared_chance_kept(seed):
-        try:
-            walk = Frontier(memory, tell, names, first, samples, limit, np.random.default_rng(seed))
-            begin = _begun(walk, world, info, seed, starts)
-            walk.walk()
-        finally:
-            memory.close()
+    with shared_chance_kept(seed), closing(memory):
+        walk = Frontier(memory, tell, names, first, samples, limit, np.random.default_rng(seed))
+        begin = _begun(walk, world, info, seed, starts)
+        walk.walk()
     mdp = _briefly_named(_in_order(walk, names, begin).mdp())
-    if not own:
-        return mdp
-    return mdp.with_labels({**mdp.labels, **minigrid_labels(mdp, _begins(env, worlds, seed, starts))})
+    labels = minigrid_labels(mdp, _begins(env, worlds, seed, starts)) if own else {}
+    return mdp.with_labels({**mdp.labels, **labels})
 
 
 def _begins(env: Any, worlds: MinigridWorlds, seed: int | None, starts: int) -> Iterator[tuple[int, Any]]:

@@ -99,11 +99,9 @@ def read_mdp(
     >>> read_mdp([[[0.1, 0.9], [0, 1]]])
     MDP(states=2, choices=2, transitions=3, initial='0')
     """
-    if not isinstance(source, str | Path):
-        mdp = _from_object(source)
-        return mdp if initial is None else beginning_in(mdp, initial)
-    if names_environment(source):
-        mdp = _environment(str(source), constants or {})
+    by_name = isinstance(source, str | Path)
+    if not by_name or names_environment(source):
+        mdp = _environment(str(source), constants or {}) if by_name else _from_object(source)
         return mdp if initial is None else beginning_in(mdp, initial)
     if is_address(str(source)):
         raise FormatError(f"{without_credentials(str(source))} is the address of no model; give a file")

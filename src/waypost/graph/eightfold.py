@@ -39,6 +39,13 @@ def _any_above(rows, k):  # type: ignore[no-untyped-def]
     return (rows[k] > 0.0).any()
 
 
+def _are_rows(*arrays: Any) -> bool:
+    """Whether arrays are of floats, one row after the other: numba refuses to compile for any others."""
+    from numba import types
+
+    return all(isinstance(a, types.Array) and (a.dtype, a.ndim, a.layout) == (types.float64, 2, "C") for a in arrays)
+
+
 def _row(context: Any, builder: Any, signature: Any, arguments: Any, at: int) -> Any:
     """Where the row begins that an argument and the next one name."""
     from llvmlite import ir
@@ -62,7 +69,7 @@ def _adding() -> Callable[..., Any]:
 
     @intrinsic
     def add_product(typing, rows, k, one, i, other, j):  # type: ignore[no-untyped-def]
-        return types.void(rows, k, one, i, other, j), emit
+        return (types.void(rows, k, one, i, other, j), emit) if _are_rows(rows, one, other) else None
 
     return add_product  # type: ignore[no-any-return]
 
@@ -79,7 +86,7 @@ def _finding() -> Callable[..., Any]:
 
     @intrinsic
     def any_above(typing, rows, k):  # type: ignore[no-untyped-def]
-        return types.boolean(rows, k), emit
+        return (types.boolean(rows, k), emit) if _are_rows(rows) else None
 
     return any_above  # type: ignore[no-any-return]
 

@@ -106,8 +106,7 @@ def find_patterns(
     Examples
     --------
     >>> from waypost.cases import loan
-    >>> result = find_patterns(loan(), target="Granted", strategy=Strategy.uniform(loan()), top=3)
-    >>> first = result[0]
+    >>> first, *_ = find_patterns(loan(), target="Granted", strategy=Strategy.uniform(loan()), top=3)
     >>> str(first.pattern), round(first.importance, 3), round(first.contrast, 3)
     ('... Consultation Application+ ...', 0.612, 0.053)
     """

@@ -33,7 +33,6 @@ from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_s
 
 Floats = NDArray[np.float64]
 
-WIDTH = 8  # lanes
 PART = 128  # states that one set of lanes goes through, at least
 PARTS = 16  # of so many sets, or more
 _ROUNDS = 400  # of one lane for one state

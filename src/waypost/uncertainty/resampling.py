@@ -165,17 +165,11 @@ def bootstrap(
     asked = target if isinstance(target, str) else tuple(target)
     ask = partial(_bounds, target=asked, scopes=scopes, min_seen=min_seen)
     names, measured, drawn = _measured(traces, ask, eps, match, partial(_drawn, resamples, seed, workers, progress))
+    there = np.stack([draw.there for draw in drawn])
+    found = {each: np.stack([draw.bounds[k] for draw in drawn]) for k, each in enumerate(scopes)}
     return {
-        each: _intervals(
-            names,
-            each,
-            match=match,
-            level=level,
-            measured=measured[k],
-            drawn=np.stack([draw.bounds[k] for draw in drawn]),
-            there=np.stack([draw.there for draw in drawn]),
-        )
-        for k, each in enumerate(scopes)
+        each: _intervals(names, each, match=match, level=level, measured=bounds, drawn=found[each], there=there)
+        for each, bounds in zip(scopes, measured, strict=True)
     }
 
 
