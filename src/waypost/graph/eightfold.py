@@ -1,95 +1,75 @@
-"""Rows of eight numbers, taken at once where there is machine code: one instruction, or a few, in place of eight.
+"""Rows of eight numbers as one value: one instruction, or a few, in the place of eight where there is machine code.
 
-numba leaves it to loops to be made into such instructions, and those over eight numbers are not: it would have to be
-sure that no two rows overlap. Here nothing is written before all is read, and every number is rounded as it would be by
-itself, so that plain Python finds the same bits. All arrays are of eight columns, one row after the other.
+A kernel takes a row out of an array of eight columns (`row`), reckons with it as with one number, chooses (`where`), and
+puts the result back (`put`). In plain Python a row is an array of numpy. Machine code has a type of eight numbers for it
+(`registers`): numba makes no such instructions out of loops over eight by itself. Every number is rounded as it would be
+alone, so that both find the same bits.
+
+>>> rows = np.arange(16.0).reshape(2, 8)
+>>> put(rows, 0, where(row(rows, 0) > 4.0, 2.0 * row(rows, 1), 0.0))
+>>> rows[0].tolist()
+[0.0, 0.0, 0.0, 0.0, 0.0, 26.0, 28.0, 30.0]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-from waypost.graph.compiled import Kernel
+import numpy as np
 
-WIDTH = 8
+from waypost.graph.compiled import Kernel, kernel
 
 
 class Eightfold(Kernel):
     """A kernel whose machine code is written by hand, for numba to put into that of its callers."""
 
-    def __init__(self, function: Callable[..., Any], emitted: Callable[[], Callable[..., Any]]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function, leaf=True)
-        self._emitted = emitted
 
     @cached_property
     def inner(self) -> Callable[..., Any]:
         """What other kernels call."""
-        return self._emitted()
+        registers = import_module("waypost.graph.registers")  # it imports numba
+        found: Callable[..., Any] = getattr(registers, self.plain.__name__)
+        return found
 
 
-def _add_product(rows, k, one, i, other, j) -> None:  # type: ignore[no-untyped-def]
-    """Add to row `k` the product of row `i` of one array and row `j` of another, number by number."""
-    rows[k] += one[i] * other[j]
+@Eightfold
+def row(rows, k):  # type: ignore[no-untyped-def]
+    """Row `k` of an array of eight columns: floats, integers or truth values."""
+    return rows[k].copy()
 
 
-def _any_above(rows, k):  # type: ignore[no-untyped-def]
-    """Whether a number of row `k` is above 0."""
-    return (rows[k] > 0.0).any()
+@Eightfold
+def eight(number):  # type: ignore[no-untyped-def]
+    """A row of one number, eight times."""
+    return np.full(8, number)
 
 
-def _are_rows(*arrays: Any) -> bool:
-    """Whether arrays are of floats, one row after the other: numba refuses to compile for any others."""
-    from numba import types
-
-    return all(isinstance(a, types.Array) and (a.dtype, a.ndim, a.layout) == (types.float64, 2, "C") for a in arrays)
-
-
-def _row(context: Any, builder: Any, signature: Any, arguments: Any, at: int) -> Any:
-    """Where the row begins that an argument and the next one name."""
-    from llvmlite import ir
-    from numba import types
-
-    array = context.make_array(signature.args[at])(context, builder, arguments[at])
-    index = context.cast(builder, arguments[at + 1], signature.args[at + 1], types.intp)
-    numbers = ir.VectorType(ir.DoubleType(), WIDTH)
-    return builder.gep(builder.bitcast(array.data, numbers.as_pointer()), [index])
+@Eightfold
+def put(rows, k, values) -> None:  # type: ignore[no-untyped-def]
+    """Make row `k` of an array what is given."""
+    rows[k] = values
 
 
-def _adding() -> Callable[..., Any]:
-    from numba import types
-    from numba.extending import intrinsic
-
-    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        target, *factors = (_row(context, builder, signature, arguments, at) for at in (0, 2, 4))
-        before, one, other = (builder.load(place, align=8) for place in (target, *factors))
-        builder.store(builder.fadd(before, builder.fmul(one, other)), target, align=8)
-        return context.get_dummy_value()
-
-    @intrinsic
-    def add_product(typing, rows, k, one, i, other, j):  # type: ignore[no-untyped-def]
-        return (types.void(rows, k, one, i, other, j), emit) if _are_rows(rows, one, other) else None
-
-    return add_product  # type: ignore[no-any-return]
+@Eightfold
+def where(chosen, one, other):  # type: ignore[no-untyped-def]
+    """Numbers of `one` where chosen, and of the `other` elsewhere; either may be a single number."""
+    return np.where(chosen, one, other)
 
 
-def _finding() -> Callable[..., Any]:
-    from llvmlite import ir
-    from numba import types
-    from numba.extending import intrinsic
-
-    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        numbers = builder.load(_row(context, builder, signature, arguments, 0), align=8)
-        above = builder.fcmp_ordered(">", numbers, ir.Constant(numbers.type, [0.0] * WIDTH))
-        return builder.icmp_unsigned("!=", builder.bitcast(above, ir.IntType(WIDTH)), ir.IntType(WIDTH)(0))
-
-    @intrinsic
-    def any_above(typing, rows, k):  # type: ignore[no-untyped-def]
-        return (types.boolean(rows, k), emit) if _are_rows(rows) else None
-
-    return any_above  # type: ignore[no-any-return]
+@Eightfold
+def any_of(chosen):  # type: ignore[no-untyped-def]
+    """Whether any of eight truth values is."""
+    return bool(chosen.any())
 
 
-add_product = Eightfold(_add_product, _adding)
-any_above = Eightfold(_any_above, _finding)
+@kernel
+def rows_of_eight(n):  # type: ignore[no-untyped-def]
+    """An array of `n` rows of zeros, none of which lies across two lines of a processor's cache."""
+    room = np.zeros(8 * n + 7)
+    first = -(room.ctypes.data // 8) % 8
+    return room[first : first + 8 * n].reshape(n, 8)

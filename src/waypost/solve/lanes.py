@@ -23,11 +23,12 @@ from waypost.graph import Ints, Mask
 from waypost.graph.compiled import in_parts, kernel, leaf
 from waypost.graph.components import end_components, leaders
 from waypost.solve.conditional import ABOVE
+from waypost.solve.factors import DECIDED
 from waypost.solve.filling import SharedFill, shared_fill
 from waypost.solve.outset import begin, blank_idling
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, MOST_VIA
-from waypost.solve.rounds import DECIDED, blank_lanes, evaluate, improve, lanes_beside, single
+from waypost.solve.rounds import blank_lanes, evaluate, improve, single
 from waypost.solve.steps import MANY, most_steps
 from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
 
@@ -175,8 +176,8 @@ def _own(array: Any) -> Any:
 def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-untyped-def]
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
-    lanes, crew = blank_lanes(n, pattern), _blank_crew()
-    aside, parked = lanes_beside(lanes), _blank_crew()
+    lanes, crew = blank_lanes(course, pattern), _blank_crew()
+    aside, parked = blank_lanes(course, pattern), _blank_crew()
     idling = blank_idling(course)
     errors = np.zeros((3, n, 8))
     strip = -(-len(states) // 8)
@@ -255,7 +256,7 @@ def _park(w, lanes, crew, aside, parked) -> None:  # type: ignore[no-untyped-def
         aside.gain[x, k] = lanes.gain[x, w]
         aside.loss[x, k] = lanes.loss[x, w]
     aside.weights[:, k] = lanes.weights[:, w]
-    aside.careful[k] = lanes.careful[w]
+    aside.careful[0, k] = lanes.careful[0, w]
     parked.at[k] = crew.at[w]
     parked.best[:, k] = crew.best[:, w]
     parked.rounds[k] = crew.rounds[w]
@@ -293,7 +294,7 @@ def _end(ended, course, pattern, lanes, crew, steps, errors, found, certain) -> 
             found[at[w], 0] = best[0, w]
             found[at[w], 1] = best[1, w]
             certain[at[w]] = verdict[w] == SURE
-            lanes.careful[w] = verdict[w] == SWITCHED  # or floats might switch back
+            lanes.careful[0, w] = verdict[w] == SWITCHED  # or floats might switch back
             rounds[w] += _ROUNDS // 20
             due[w] = verdict[w] != SWITCHED or rounds[w] >= _ROUNDS
 
@@ -302,7 +303,7 @@ def _end(ended, course, pattern, lanes, crew, steps, errors, found, certain) -> 
 def _reset(w, kind, lanes, crew) -> None:  # type: ignore[no-untyped-def]
     lanes.weights[0, w] = 0.0 if kind == LEAST_VIA else 1.0
     lanes.weights[1, w] = 1.0 if kind == LEAST_VIA else 0.0
-    lanes.careful[w] = False
+    lanes.careful[0, w] = False
     crew.best[0, w] = -1.0
     crew.best[1, w] = 0.0
     crew.rounds[w] = 0

@@ -9,7 +9,7 @@ import numpy as np
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
-from waypost.solve.rounds import DECIDED
+from waypost.solve.factors import DECIDED
 
 
 class Idling(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from waypost.graph.compiled import kernel, leaf
 from waypost.solve.gth import blank, substitute
 from waypost.solve.policy import Rewards
-from waypost.solve.rounds import DECIDED
+from waypost.solve.factors import DECIDED
 from waypost.solve.strain import lay
 
 MANY = 1e6  # steps: then rounding may add up to something

@@ -12,10 +12,10 @@ import numpy as np
 
 from waypost.graph.compiled import kernel, leaf
 from waypost.graph.components import stay_in_ends
+from waypost.solve.factors import DECIDED, STOP, factorise, substitute_lanes
 from waypost.solve.gth import blank
 from waypost.solve.policy import Payoff, Rewards
 from waypost.solve.remaining import HIGHEST, LOWEST
-from waypost.solve.rounds import DECIDED, STOP, factorise, substitute_lanes
 from waypost.solve.strain import EPS, HARMLESS, WITHOUT_RATIO, bettered, judge, judge_single, lay, nothing_known
 
 UNSURE, SURE, SWITCHED = range(3)
@@ -221,7 +221,7 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
             if not _any(raised, verdict):
                 break
             if k % 2 == 1 and k >= _FROM:
-                factorise(low, high, asking, course, pattern, lanes)
+                factorise(low, high, 1, asking, lanes.gain, lanes.loss, course, pattern, lanes.factors)
                 _strain(low, high, asking, course, pattern, lanes, errors)
         for w in range(width):
             if high - low > 1 and raised[w]:
@@ -261,12 +261,12 @@ def _refine_single(x, course, lanes, errors) -> None:  # type: ignore[no-untyped
 @kernel
 def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Find what is missing of the worth of a component of several, given that of its successors."""
-    rows = lanes.rows
+    rows = lanes.factors.rows
     for j in range(low, high):
         x = pattern.walk[j]
         for w in range(8):
             rows[4 * pattern.place[x] + 1, w] = _missing(x, w, course, lanes, errors)
-    substitute_lanes(low, high, 2, pattern, lanes)
+    substitute_lanes(low, high, 2, pattern, lanes.factors)
     for j in range(low, high):
         x = pattern.walk[j]
         for w in range(8):
@@ -276,13 +276,13 @@ def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[
 @kernel
 def _strain(low, high, asking, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Raise strains to what the strategies that are asking ask for in a component, given their factors, and more."""
-    strain, rows = errors[2], lanes.rows
+    strain, rows = errors[2], lanes.factors.rows
     for _ in range(2):  # the second time with what rounding hides of strains
         for j in range(low, high):
             x = pattern.walk[j]
             for w in range(8):
                 rows[4 * pattern.place[x] + 1, w] = _own(low, high, x, w, asking, course, pattern, lanes, errors)
-        substitute_lanes(low, high, 2, pattern, lanes)
+        substitute_lanes(low, high, 2, pattern, lanes.factors)
         for j in range(low, high):
             x = pattern.walk[j]
             i = pattern.place[x]

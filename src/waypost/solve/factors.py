@@ -1,0 +1,243 @@
+"""Factors of the chains of eight strategies side by side, made anew only where a strategy changed.
+
+States of a component are cut out one after the other (`filling`), adding only, as in `gth`. What is found of a place
+depends on the places before it that lead there, however indirectly. So a new strategy leaves most of it as it is: what
+is *stale* are the places where a lane takes another choice, those that were cut out before and are next to such a one,
+and all that these lead to. To stale places the others add again what they added before.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waypost.graph import Ints, Mask
+from waypost.graph.compiled import kernel, leaf
+from waypost.graph.eightfold import any_of, eight, put, row, rows_of_eight, where
+
+Floats = NDArray[np.float64]
+
+STOP, DECIDED = -1, -2  # instead of a choice: a lane stops here; its state is decided, whatever comes
+_NEVER = -3  # no choice, nor one of these
+
+
+class Factors(NamedTuple):
+    """What cutting out left of the chains: a column per lane, eight of them; `m` places, `nnz` entries."""
+
+    ahead: Floats  # (nnz, 8) steps to places cut out later, over the pivot
+    back: Floats  # (nnz, 8) and from there, at the time
+    leads: Mask  # (nnz,) where `ahead` is not 0 in every lane
+    returns: Mask  # (nnz,) where `back` is not
+    rows: Floats  # (4 m, 8) four for each place: leaving, two right-hand sides, and one over the pivot
+    laid: Ints  # (m, 8) the choices that all this stands for
+    stale: Mask  # (m,) room
+    offset: Ints  # (m + 1,) updates of each place
+
+
+@kernel
+def blank_factors(pattern) -> Any:  # type: ignore[no-untyped-def]
+    """Factors of nothing yet."""
+    m = len(pattern.order)
+    nnz = len(pattern.later)
+    offset = np.zeros(m + 1, np.int64)
+    for i in range(m):
+        d = pattern.after[i + 1] - pattern.after[i]
+        offset[i + 1] = offset[i] + d * (d - 1) // 2
+    return Factors(
+        rows_of_eight(nnz), rows_of_eight(nnz), np.zeros(nnz, np.bool_), np.zeros(nnz, np.bool_), rows_of_eight(4 * m),
+        np.full((m, 8), _NEVER, np.int64), np.zeros(m, np.bool_), offset,
+    )  # fmt: skip
+
+
+@kernel
+def factorise(low, high, columns, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Cut out the states of a component, given its strategies, with what is gained and lost where it is left.
+
+    Who is in a cycle that is never left stops there. Right-hand sides ``1:columns`` are halfway to their solution:
+    see `put_back`.
+    """
+    _compare(low, high, choice, pattern, factors)
+    for i in range(low, high):
+        _lay_sides(i, columns, choice, gain, loss, course, pattern, factors)
+        if factors.stale[i]:
+            _lay(i, choice, course, pattern, factors)
+    leading, returning = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
+    for i in range(low, high):
+        start = pattern.after[i]
+        if factors.stale[i]:
+            _cut_out(i, choice, pattern, factors)
+        else:  # what follows a stale place is stale
+            start = pattern.after[i + 1]
+            while start > pattern.after[i] and factors.stale[pattern.later[start - 1]]:
+                start -= 1
+        _pass_sides_on(i, columns, pattern, factors)
+        if start < pattern.after[i + 1]:
+            _pass_on(i, start, leading, returning, pattern, factors)
+
+
+@leaf
+def _compare(low, high, choice, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Find the places that are stale, and make their entries 0."""
+    stale = factors.stale
+    for i in range(low, high):
+        stale[i] = False
+    for i in range(low, high):
+        taken = row(choice, pattern.order[i])
+        if any_of(taken != row(factors.laid, i)):
+            put(factors.laid, i, taken)
+            stale[i] = True
+            for k in range(pattern.before[i], pattern.before[i + 1]):
+                stale[pattern.earlier[k]] = True
+    for i in range(low, high):
+        if stale[i]:
+            for k in range(pattern.after[i], pattern.after[i + 1]):
+                if factors.leads[k]:
+                    put(factors.ahead, k, 0.0)
+                if factors.returns[k]:
+                    put(factors.back, k, 0.0)
+            if pattern.after[i] < pattern.after[i + 1]:
+                stale[pattern.later[pattern.after[i]]] = True
+
+
+@leaf
+def _lay_sides(i, columns, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Right-hand sides of a place: what is earned where the component is left."""
+    x = pattern.order[i]
+    taken = row(choice, x)
+    decided = taken == DECIDED
+    more, less = where(decided, row(gain, x), 0.0), where(decided, row(loss, x), 0.0)
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            if pattern.slot[e] > len(pattern.later) and course.indices[e] != x:
+                p = where(taken == c, eight(course.data[e]), 0.0)
+                more = more + p * row(gain, course.indices[e])
+                less = less + p * row(loss, course.indices[e])
+    put(factors.rows, 4 * i + 1, more)
+    put(factors.rows, 4 * i + 2, less)
+
+
+@leaf
+def _lay(i, choice, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Lay out the steps from a place that is stale; those to places that are not are there."""
+    ahead, back = factors.ahead, factors.back
+    x = pattern.order[i]
+    taken = row(choice, x)
+    leaving = where(taken < 0, eight(1.0), 0.0)
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        takes = taken == c
+        if not any_of(takes):
+            continue
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            y = course.indices[e]
+            if y == x:
+                continue
+            k = pattern.slot[e]
+            p = where(takes, eight(course.data[e]), 0.0)
+            if k > len(pattern.later):  # out of the component
+                leaving = leaving + p
+            elif k >= 0:
+                put(ahead, k, row(ahead, k) + p)
+            elif factors.stale[pattern.place[y]]:
+                put(back, -1 - k, row(back, -1 - k) + p)
+    put(factors.rows, 4 * i, leaving)
+
+
+@leaf
+def _cut_out(i, choice, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Divide what leads away from a place by all of it.
+
+    The pattern has room for every choice, of which a strategy takes few: many entries are 0 in all lanes.
+    """
+    ahead, leads, rows = factors.ahead, factors.leads, factors.rows
+    total = row(rows, 4 * i)
+    for k in range(pattern.after[i], pattern.after[i + 1]):
+        there = row(ahead, k)
+        leads[k] = any_of(there > 0.0)
+        factors.returns[k] = any_of(row(factors.back, k) > 0.0)
+        total = total + there
+    for_ever = ~(total > 0.0)
+    if any_of(for_ever):
+        x = pattern.order[i]
+        put(choice, x, where(for_ever, STOP, row(choice, x)))
+        put(rows, 4 * i, where(for_ever, 1.0, row(rows, 4 * i)))
+        total = where(for_ever, 1.0, total)
+    scale = 1.0 / total
+    put(rows, 4 * i, row(rows, 4 * i) * scale)
+    put(rows, 4 * i + 3, scale)
+    for k in range(pattern.after[i], pattern.after[i + 1]):
+        if leads[k]:
+            put(ahead, k, row(ahead, k) * scale)
+
+
+@leaf
+def _pass_on(i, start, leading, returning, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Let whoever leads to a place lead to where that leads, from entry `start` of the place on."""
+    ahead, back, rows, update = factors.ahead, factors.back, factors.rows, pattern.update
+    first = pattern.after[i]
+    width = 2 * (pattern.after[i + 1] - first) - 1
+    ways = 0
+    ways_back = 0
+    for k in range(start, pattern.after[i + 1]):
+        if factors.leads[k]:
+            leading[ways] = k
+            ways += 1
+        if factors.returns[k]:
+            returning[ways_back] = k
+            ways_back += 1
+    p = 0
+    q = 0
+    for r in range(ways_back):
+        a = returning[r]
+        fro = row(back, a)
+        put(rows, 4 * pattern.later[a], row(rows, 4 * pattern.later[a]) + fro * row(rows, 4 * i))
+        at = factors.offset[i] + (a - first) * (width - a + first) // 2 - a - 1  # update of a and b: at + b
+        while p < ways and leading[p] <= a:
+            p += 1
+        for k in range(p, ways):
+            b = leading[k]
+            put(ahead, update[at + b], row(ahead, update[at + b]) + fro * row(ahead, b))
+    for r in range(ways):
+        a = leading[r]
+        there = row(ahead, a)
+        at = factors.offset[i] + (a - first) * (width - a + first) // 2 - a - 1
+        while q < ways_back and returning[q] <= a:
+            q += 1
+        for k in range(q, ways_back):
+            b = returning[k]
+            put(back, update[at + b], row(back, update[at + b]) + there * row(back, b))
+
+
+@leaf
+def _pass_sides_on(i, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Let whoever leads to a place earn what that earns."""
+    rows = factors.rows
+    for column in range(1, columns):
+        side = row(rows, 4 * i + column) * row(rows, 4 * i + 3)
+        put(rows, 4 * i + column, side)
+        for a in range(pattern.after[i], pattern.after[i + 1]):
+            if factors.returns[a]:
+                to = 4 * pattern.later[a] + column
+                put(rows, to, row(rows, to) + row(factors.back, a) * side)
+
+
+@kernel
+def substitute_lanes(low, high, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Solve for right-hand sides ``1:columns`` in place."""
+    for i in range(low, high):
+        _pass_sides_on(i, columns, pattern, factors)
+    put_back(low, high, columns, pattern, factors)
+
+
+@kernel
+def put_back(low, high, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Put the states that were cut out back, the last first: right-hand sides become their solutions."""
+    rows = factors.rows
+    for i in range(high - 1, low - 1, -1):
+        for column in range(1, columns):
+            total = row(rows, 4 * i + column)
+            for k in range(pattern.after[i], pattern.after[i + 1]):
+                if factors.leads[k]:
+                    total = total + row(factors.ahead, k) * row(rows, 4 * pattern.later[k] + column)
+            put(rows, 4 * i + column, total)
