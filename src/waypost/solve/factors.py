@@ -64,17 +64,23 @@ def factorise(low, high, columns, choice, gain, loss, course, pattern, factors) 
         if factors.stale[i]:
             _lay(i, choice, course, pattern, factors)
     leading, returning = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
-    for i in range(low, high):
+    i = low
+    while i < high:
+        if pattern.four[i] and factors.stale[i]:  # what follows a stale place is stale
+            _cut_four_out(i, columns, choice, pattern, factors)
+            i += 4
+            continue
         start = pattern.after[i]
         if factors.stale[i]:
             _cut_out(i, choice, pattern, factors)
-        else:  # what follows a stale place is stale
+        else:
             start = pattern.after[i + 1]
             while start > pattern.after[i] and factors.stale[pattern.later[start - 1]]:
                 start -= 1
         _pass_sides_on(i, columns, pattern, factors)
         if start < pattern.after[i + 1]:
             _pass_on(i, start, leading, returning, pattern, factors)
+        i += 1
 
 
 @leaf
@@ -106,14 +112,12 @@ def _lay_sides(i, columns, choice, gain, loss, course, pattern, factors) -> None
     """Right-hand sides of a place: what is earned where the component is left."""
     x = pattern.order[i]
     taken = row(choice, x)
-    decided = taken == DECIDED
-    more, less = where(decided, row(gain, x), 0.0), where(decided, row(loss, x), 0.0)
-    for c in range(course.first_choice[x], course.first_choice[x + 1]):
-        for e in range(course.indptr[c], course.indptr[c + 1]):
-            if pattern.slot[e] > len(pattern.later) and course.indices[e] != x:
-                p = where(taken == c, eight(course.data[e]), 0.0)
-                more = more + p * row(gain, course.indices[e])
-                less = less + p * row(loss, course.indices[e])
+    more, less = where(taken == DECIDED, row(gain, x), 0.0), where(taken == DECIDED, row(loss, x), 0.0)
+    for k in range(pattern.leaving[i], pattern.leaving[i + 1]):
+        e = pattern.exits[k]
+        p = where(taken == course.choice_of[e], eight(course.data[e]), 0.0)
+        more = more + p * row(gain, course.indices[e])
+        less = less + p * row(loss, course.indices[e])
     put(factors.rows, 4 * i + 1, more)
     put(factors.rows, 4 * i + 2, less)
 
@@ -210,12 +214,52 @@ def _pass_on(i, start, leading, returning, pattern, factors) -> None:  # type: i
 
 
 @leaf
+def _cut_four_out(i, columns, choice, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Cut out four places that are next to each other and to the same others: what they add there is stored once."""
+    ahead, back, rows, update = factors.ahead, factors.back, factors.rows, pattern.update
+    last = i + 3
+    for j in range(i, last + 1):
+        _cut_out(j, choice, pattern, factors)
+        for column in range(1, columns):
+            put(rows, 4 * j + column, row(rows, 4 * j + column) * row(rows, 4 * j + 3))
+        for q in range(j + 1, last + 1):
+            a = pattern.after[j] + q - j - 1
+            to, fro = row(ahead, a), row(back, a)
+            for column in range(columns):
+                put(rows, 4 * q + column, row(rows, 4 * q + column) + fro * row(rows, 4 * j + column))
+            b = a + 1
+            for k in range(pattern.after[q], pattern.after[q + 1]):
+                put(ahead, k, row(ahead, k) + fro * row(ahead, b))
+                put(back, k, row(back, k) + to * row(back, b))
+                b += 1
+    first, end = pattern.after[last], pattern.after[last + 1]
+    k1, k2, k3 = pattern.after[i + 1] - end, pattern.after[i + 2] - end, first - end  # from entries of the last one
+    width = 2 * (end - first) - 1
+    for a in range(first, end):
+        to1, to2, to3, to4 = row(ahead, a + k1), row(ahead, a + k2), row(ahead, a + k3), row(ahead, a)
+        fro1, fro2, fro3, fro4 = row(back, a + k1), row(back, a + k2), row(back, a + k3), row(back, a)
+        for column in range(columns):
+            at = 4 * pattern.later[a] + column
+            total = row(rows, at) + fro1 * row(rows, 4 * i + column) + fro2 * row(rows, 4 * i + 4 + column)
+            put(rows, at, total + fro3 * row(rows, 4 * i + 8 + column) + fro4 * row(rows, 4 * i + 12 + column))
+        at = factors.offset[last] + (a - first) * (width - a + first) // 2 - a - 1
+        for b in range(a + 1, end):
+            k = update[at + b]
+            total = row(ahead, k) + fro1 * row(ahead, b + k1) + fro2 * row(ahead, b + k2)
+            put(ahead, k, total + fro3 * row(ahead, b + k3) + fro4 * row(ahead, b))
+            total = row(back, k) + to1 * row(back, b + k1) + to2 * row(back, b + k2)
+            put(back, k, total + to3 * row(back, b + k3) + to4 * row(back, b))
+
+
+@leaf
 def _pass_sides_on(i, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Let whoever leads to a place earn what that earns."""
     rows = factors.rows
     for column in range(1, columns):
         side = row(rows, 4 * i + column) * row(rows, 4 * i + 3)
         put(rows, 4 * i + column, side)
+        if not any_of(side != 0.0):
+            continue
         for a in range(pattern.after[i], pattern.after[i + 1]):
             if factors.returns[a]:
                 to = 4 * pattern.later[a] + column

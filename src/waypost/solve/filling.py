@@ -31,8 +31,11 @@ class SharedFill(NamedTuple):
     later: Ints  # (nnz,) places that are cut out later, sorted
     before: Ints  # (m + 1,) and the same the other way round, as in `gth.Fill`
     earlier: Ints  # (nnz,) places that were cut out earlier, sorted
+    four: Mask  # (m,) places that are cut out together with the three that follow, see `_fours`
     update: Ints  # for entries a < b of place i in turn: the entry of (later[a], later[b])
     slot: Ints  # (E,) of an arrow: entry k ahead, -1 - k back, or OUTSIDE
+    leaving: Ints  # (m + 1,) arrows of place i that leave its component: exits[leaving[i] : leaving[i + 1]]
+    exits: Ints  # arrows
     inside: Mask  # (S,) states that are cut out
     place: Ints  # (S,) place of each state, or -1
 
@@ -50,6 +53,7 @@ def shared_fill(graph: Graph, *, inside: Mask, enabled: Mask) -> SharedFill | No
     if (degrees * (degrees - 1)).sum() > 2 * MOST_UPDATES:
         return None
     update = _updates.sized(float((degrees**2).sum()))(pointer, later)
+    four = _fours.sized(m)(pointer, later)
     slot = np.full(len(graph.indices), OUTSIDE)
     slot[used] = _slots.sized(20 * used.sum())(place[source[used]], place[graph.indices[used]], pointer, later)
     starts = np.flatnonzero(np.diff(parts.component[order], prepend=-1)) if m else np.zeros(0, np.int64)
@@ -57,7 +61,11 @@ def shared_fill(graph: Graph, *, inside: Mask, enabled: Mask) -> SharedFill | No
     before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
     earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
     blocks = np.append(starts, m)
-    return SharedFill(order, walk, blocks, pointer, later, before, earlier, update, slot, inside, place)
+    leaves = ~used & (source != graph.indices) & np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr))
+    exits = np.flatnonzero(leaves)
+    exits = exits[np.argsort(place[source[exits]], kind="stable")]
+    leaving = np.concatenate([[0], np.cumsum(np.bincount(place[source[exits]], minlength=m))])
+    return SharedFill(order, walk, blocks, pointer, later, before, earlier, four, update, slot, leaving, exits, inside, place)
 
 
 def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:
@@ -141,6 +149,22 @@ def _filled(pointer, later):  # type: ignore[no-untyped-def]
             child[parent] = i
         starts[i + 1] = filled
     return starts, found[: starts[m]].copy()
+
+
+@kernel
+def _fours(pointer, later):  # type: ignore[no-untyped-def]
+    """(m,) where four places begin each of which is next to those after it, and to the same others as they."""
+    m = len(pointer) - 1
+    four = np.zeros(m, np.bool_)
+    first = 0
+    for i in range(1, m):
+        before = pointer[i] - pointer[i - 1]
+        if not (before > 0 and later[pointer[i - 1]] == i and before == pointer[i + 1] - pointer[i] + 1):
+            first = i
+        elif i - first == 3:
+            four[first] = True
+            first = i + 1
+    return four
 
 
 @kernel

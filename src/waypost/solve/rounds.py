@@ -48,6 +48,16 @@ def blank_lanes(course, pattern) -> Any:  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
+@kernel
+def lanes_beside(course, pattern, lanes) -> Any:  # type: ignore[no-untyped-def]
+    n = len(course.most)
+    return Lanes(
+        rows_of_eight(n), rows_of_eight(n), np.full((n, 8), DECIDED, np.int64), np.full((n, 8), -1, np.int64),
+        np.zeros((n, 8), np.bool_), np.zeros((2, 8)), np.zeros((1, 8), np.bool_), np.zeros((1, 8), np.bool_),
+        lanes.room, lanes.factors,
+    )  # fmt: skip
+
+
 @leaf
 def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
     """Best choice of a component that is one state, in every lane."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from waypost.graph.compiled import kernel, leaf
 from waypost.graph.components import stay_in_ends
+from waypost.graph.eightfold import any_of, eight, put, row, where
 from waypost.solve.factors import DECIDED, STOP, factorise, substitute_lanes
 from waypost.solve.gth import blank
 from waypost.solve.policy import Payoff, Rewards
@@ -79,11 +80,11 @@ def vouched(w, patient, course, pattern, lanes) -> int:  # type: ignore[no-untyp
     return SURE if _small(course.kind, most, found, least) else UNSURE
 
 
-@kernel
+@leaf
 def _small(kind, most, found, stake):  # type: ignore[no-untyped-def]
     """Whether it does not matter that the start may be worth `most`; a ratio is judged a little above it."""
     if kind in (HIGHEST, LOWEST):
-        return most <= 0.0 and most - found <= HARMLESS * stake
+        return (most <= 0.0) & (most - found <= HARMLESS * stake)
     return most - found <= WITHOUT_RATIO * HARMLESS * stake
 
 
@@ -107,170 +108,135 @@ def _lead(course, choice, leader) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _at_first(ended):  # type: ignore[no-untyped-def]
-    """(8,) SURE where a lane has ended."""
-    verdict = np.empty(8, np.int64)
-    for w in range(8):
-        verdict[w] = SURE if ended[w] else UNSURE
-    return verdict
-
-
-@leaf
-def _any(some, verdict):  # type: ignore[no-untyped-def]
-    """Whether any of some lanes is SURE."""
-    found = False
-    for w in range(8):
-        found |= some[w] and verdict[w] == SURE
-    return found
-
-
-@kernel
 def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # type: ignore[no-untyped-def]
     """(8,) SURE where no choice is so much better that it matters in as many `steps` as there are at most, or UNSURE.
 
     Strains are ``known + most T(x)``, see `steps`: then no choice asks for more. `worth` is room.
     """
-    width = 8
-    verdict = _at_first(ended)
-    known = np.zeros(width)  # strain of what is decided
-    most = np.zeros(width)  # strain of one step
-    better, spread = np.empty(width), np.empty(width)
+    sure = np.empty((1, 8), np.bool_)
+    sure[0] = ended
+    weight, against = row(lanes.weights, 0), row(lanes.weights, 1)
+    certain, known, most = row(sure, 0), eight(0.0), eight(0.0)  # strains of what is decided, and of one step
     for x in range(len(steps)):
-        for w in range(width):
-            up = lanes.weights[0, w] * lanes.gain[x, w]
-            down = lanes.weights[1, w] * lanes.loss[x, w]
-            worth[x, w] = up - down
-            if lanes.choice[x, w] == DECIDED:
-                known[w] = max(known[w], 4.0 * (up + down))
-            elif lanes.may_stop[x, w]:
-                most[w] = max(most[w], -1.001 * worth[x, w] / EPS / steps[x])
-            elif lanes.choice[x, w] == STOP:
-                verdict[w] = UNSURE
+        up, down, choice = weight * row(lanes.gain, x), against * row(lanes.loss, x), row(lanes.choice, x)
+        decided, may_stop = choice == DECIDED, row(lanes.may_stop, x)
+        put(worth, x, up - down)
+        known = _greater(known, where(decided, 4.0 * (up + down), 0.0))
+        if any_of(may_stop & ~decided):
+            most = _greater(most, where(may_stop & ~decided, -1.001 * (up - down) / EPS / steps[x], 0.0))
+        certain = certain & ~((choice == STOP) & ~may_stop)
     longest = 0
     for x in pattern.order:
+        free = row(lanes.choice, x) != DECIDED
         for c in range(course.first_choice[x], course.first_choice[x + 1]):
             if not course.enabled[c]:
                 continue
             leaving = 0.0
-            for w in range(width):
-                better[w] = 0.0
-                spread[w] = 0.0
+            better, spread = eight(0.0), eight(0.0)
             for e in range(course.indptr[c], course.indptr[c + 1]):
                 y = course.indices[e]
                 p = course.data[e]
                 leaving += p if y != x else 0.0
-                for w in range(width):
-                    more = worth[y, w] - worth[x, w]
-                    better[w] += p * more
-                    spread[w] += p * abs(more)
+                more = row(worth, y) - row(worth, x)
+                better = better + p * more
+                spread = spread + p * _size(more)
             n = course.indptr[c + 1] - course.indptr[c] + 8
             longest = max(longest, n)
-            for w in range(width):
-                asked = n * spread[w] + better[w] / EPS
-                if lanes.choice[x, w] != DECIDED and asked > most[w] * leaving:
-                    most[w] = asked / leaving
-    for w in range(width):
-        x = course.start
-        up = lanes.weights[0, w] * lanes.gain[x, w]
-        down = lanes.weights[1, w] * lanes.loss[x, w]
-        strain = known[w] + 1.001 * (most[w] + longest * EPS * known[w]) * steps[x]  # strains are rounded, too
-        if not _small(course.kind, up - down + EPS * strain, up - down, up + down):
-            verdict[w] = UNSURE
-    return verdict
+            asked = float(n) * spread + better / EPS
+            most = where(free & (asked > most * leaving), asked / leaving, most)
+    x = course.start
+    up, down = weight * row(lanes.gain, x), against * row(lanes.loss, x)
+    strain = known + 1.001 * (most + longest * EPS * known) * steps[x]  # strains are rounded, too
+    put(sure, 0, certain & _small(course.kind, up - down + EPS * strain, up - down, up + down))
+    return np.where(sure[0], SURE, UNSURE)
 
 
 @kernel
 def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ignore[no-untyped-def]
     """(8,) SURE or, where that takes a closer look or a lane has not ended, UNSURE; `errors` is room."""
-    n, width = lanes.choice.shape
-    verdict = _at_first(ended)
+    n = len(lanes.choice)
+    sure = np.empty((1, 8), np.bool_)
+    sure[0] = ended
+    certain = row(sure, 0)
     for x in range(n):
-        for w in range(width):
-            if lanes.choice[x, w] == STOP and not lanes.may_stop[x, w]:
-                verdict[w] = UNSURE
-    if course.wandering.any():
-        for c in range(len(course.wandering)):
-            if course.wandering[c]:
-                for w in range(width):
-                    if lanes.choice[course.choice_state[c], w] != DECIDED:
-                        verdict[w] = UNSURE
-        if not _any(ended, verdict):
-            return verdict
+        certain = certain & ~((row(lanes.choice, x) == STOP) & ~row(lanes.may_stop, x))
+    for c in range(len(course.wandering)):
+        if course.wandering[c]:
+            certain = certain & (row(lanes.choice, course.choice_state[c]) == DECIDED)
+    put(sure, 0, certain)
+    if not any_of(certain):
+        return np.where(sure[0], SURE, UNSURE)
+    weight, against = row(lanes.weights, 0), row(lanes.weights, 1)
     worth, fix, strain = errors[0], errors[1], errors[2]
     for x in range(n):
-        for w in range(width):
-            up = lanes.weights[0, w] * lanes.gain[x, w]
-            down = lanes.weights[1, w] * lanes.loss[x, w]
-            worth[x, w] = up - down
-            fix[x, w] = 0.0
-            strain[x, w] = 4.0 * (up + down) if lanes.choice[x, w] == DECIDED else 0.0
-    raised = np.zeros(width, np.bool_)
+        up, down = weight * row(lanes.gain, x), against * row(lanes.loss, x)
+        put(worth, x, up - down)
+        put(fix, x, 0.0)
+        put(strain, x, where(row(lanes.choice, x) == DECIDED, 4.0 * (up + down), 0.0))
+    raised = np.zeros((1, 8), np.bool_)
     asking = lanes.choice.copy()
     for b in range(len(pattern.blocks) - 1):
         low = pattern.blocks[b]
         high = pattern.blocks[b + 1]
         if high - low == 1:
-            _refine_single(pattern.order[low], course, lanes, errors)
+            x = pattern.order[low]
+            put(fix, x, _missing(x, course, lanes, errors))
         else:
             _refine(low, high, course, pattern, lanes, errors)
             _strain(low, high, asking, course, pattern, lanes, errors)
         for k in range(_PASSES if high - low > 1 else 1):
-            for w in range(width):
-                raised[w] = False
+            put(raised, 0, False)
             _raise(low, high, k % 2 == 1, asking, course, pattern, lanes, errors, raised)
-            if not _any(raised, verdict):
+            if not any_of(row(raised, 0) & row(sure, 0)):
                 break
             if k % 2 == 1 and k >= _FROM:
                 factorise(low, high, 1, asking, lanes.gain, lanes.loss, course, pattern, lanes.factors)
                 _strain(low, high, asking, course, pattern, lanes, errors)
-        for w in range(width):
-            if high - low > 1 and raised[w]:
-                verdict[w] = UNSURE
-    for w in range(width):
-        x = course.start
-        up = lanes.weights[0, w] * lanes.gain[x, w]
-        down = lanes.weights[1, w] * lanes.loss[x, w]
-        most = worth[x, w] + fix[x, w] + EPS * strain[x, w]
-        if not _small(course.kind, most, up - down, up + down):
-            verdict[w] = UNSURE
-    return verdict
+        if high - low > 1:
+            put(sure, 0, row(sure, 0) & ~row(raised, 0))
+    x = course.start
+    up, down = weight * row(lanes.gain, x), against * row(lanes.loss, x)
+    most = row(worth, x) + row(fix, x) + EPS * row(strain, x)
+    put(sure, 0, row(sure, 0) & _small(course.kind, most, up - down, up + down))
+    return np.where(sure[0], SURE, UNSURE)
 
 
 @leaf
-def _missing(x, w, course, lanes, errors):  # type: ignore[no-untyped-def]
-    """By how much one step of a lane's strategy earns more than its state is worth."""
-    worth, fix = errors[0], errors[1]
-    c = lanes.choice[x, w]
-    total = 0.0
-    rest = 0.0
-    if c >= 0:
-        for e in range(course.indptr[c], course.indptr[c + 1]):
-            y = course.indices[e]
-            total += course.data[e] * (worth[y, w] - worth[x, w])
-            rest += course.data[e] * (fix[y, w] - fix[x, w])
-    return total + rest
+def _greater(one, other):  # type: ignore[no-untyped-def]
+    return where(other > one, other, one)
 
 
 @leaf
-def _refine_single(x, course, lanes, errors) -> None:  # type: ignore[no-untyped-def]
-    """Find what is missing of the worth of a component that is one state."""
-    for w in range(8):
-        errors[1, x, w] = _missing(x, w, course, lanes, errors)
+def _size(some):  # type: ignore[no-untyped-def]
+    return where(some < 0.0, 0.0 - some, some)
+
+
+@leaf
+def _missing(x, course, lanes, errors):  # type: ignore[no-untyped-def]
+    """By how much one step of every lane's strategy earns more than its state is worth."""
+    worth, fix, taken = errors[0], errors[1], row(lanes.choice, x)
+    missing = eight(0.0)
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        takes = taken == c
+        if any_of(takes):
+            total, rest = eight(0.0), eight(0.0)
+            for e in range(course.indptr[c], course.indptr[c + 1]):
+                y = course.indices[e]
+                total = total + course.data[e] * (row(worth, y) - row(worth, x))
+                rest = rest + course.data[e] * (row(fix, y) - row(fix, x))
+            missing = where(takes, total + rest, missing)
+    return missing
 
 
 @kernel
 def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Find what is missing of the worth of a component of several, given that of its successors."""
     rows = lanes.factors.rows
-    for j in range(low, high):
-        x = pattern.walk[j]
-        for w in range(8):
-            rows[4 * pattern.place[x] + 1, w] = _missing(x, w, course, lanes, errors)
+    for i in range(low, high):
+        put(rows, 4 * i + 1, _missing(pattern.order[i], course, lanes, errors))
     substitute_lanes(low, high, 2, pattern, lanes.factors)
-    for j in range(low, high):
-        x = pattern.walk[j]
-        for w in range(8):
-            errors[1, x, w] = rows[4 * pattern.place[x] + 1, w]
+    for i in range(low, high):
+        put(errors[1], pattern.order[i], row(rows, 4 * i + 1))
 
 
 @kernel
@@ -278,85 +244,79 @@ def _strain(low, high, asking, course, pattern, lanes, errors) -> None:  # type:
     """Raise strains to what the strategies that are asking ask for in a component, given their factors, and more."""
     strain, rows = errors[2], lanes.factors.rows
     for _ in range(2):  # the second time with what rounding hides of strains
-        for j in range(low, high):
-            x = pattern.walk[j]
-            for w in range(8):
-                rows[4 * pattern.place[x] + 1, w] = _own(low, high, x, w, asking, course, pattern, lanes, errors)
+        for i in range(low, high):
+            put(rows, 4 * i + 1, _own(low, high, pattern.order[i], asking, course, pattern, lanes, errors))
         substitute_lanes(low, high, 2, pattern, lanes.factors)
-        for j in range(low, high):
-            x = pattern.walk[j]
-            i = pattern.place[x]
-            for w in range(8):
-                strain[x, w] = max(strain[x, w], rows[4 * i + 1, w])
+        for i in range(low, high):
+            x = pattern.order[i]
+            put(strain, x, _greater(row(strain, x), row(rows, 4 * i + 1)))
 
 
 @leaf
-def _own(low, high, x, w, asking, course, pattern, lanes, errors):  # type: ignore[no-untyped-def]
-    """What one step of a strategy adds to the strain of a state in one lane, and more; and what follows it."""
+def _own(low, high, x, asking, course, pattern, lanes, errors):  # type: ignore[no-untyped-def]
+    """What one step of every lane's strategy adds to the strain of a state, and more; and what follows it."""
     worth, fix, strain = errors[0], errors[1], errors[2]
-    c = asking[x, w]
-    if c == DECIDED:
-        return strain[x, w]
-    if c == STOP:
-        return _MUCH * max(-1.001 * (worth[x, w] + fix[x, w]) / EPS, 0.0) if lanes.choice[x, w] >= 0 else 0.0
-    better = 0.0
-    spread = 0.0
-    onward = 0.0
-    beyond = 0.0
-    for e in range(course.indptr[c], course.indptr[c + 1]):
-        y = course.indices[e]
-        p = course.data[e]
-        if not low <= pattern.place[y] < high:
-            beyond += p * strain[y, w]
-        if y != x:
-            more = worth[y, w] - worth[x, w]
-            change = fix[y, w] - fix[x, w]
-            better += p * (more + change)
-            spread += p * (abs(more) + abs(change))
-            onward += p * strain[y, w]
-    if c == lanes.choice[x, w]:
-        better = abs(better)
-    n = course.indptr[c + 1] - course.indptr[c] + 8
-    return beyond + _MUCH * n * (spread + EPS * onward) + (_MUCH if better > 0.0 else 1.0) * better / EPS
+    taken, choice = row(asking, x), row(lanes.choice, x)
+    stopping = _MUCH * _greater(eight(0.0), -1.001 * (row(worth, x) + row(fix, x)) / EPS)
+    found = where(taken == DECIDED, row(strain, x), where((taken == STOP) & (choice >= 0), stopping, 0.0))
+    for c in range(course.first_choice[x], course.first_choice[x + 1]):
+        takes = taken == c
+        if not any_of(takes):
+            continue
+        better, spread, onward, beyond = eight(0.0), eight(0.0), eight(0.0), eight(0.0)
+        for e in range(course.indptr[c], course.indptr[c + 1]):
+            y = course.indices[e]
+            p = course.data[e]
+            if not low <= pattern.place[y] < high:
+                beyond = beyond + p * row(strain, y)
+            if y != x:
+                more, change = row(worth, y) - row(worth, x), row(fix, y) - row(fix, x)
+                better = better + p * (more + change)
+                spread = spread + p * (_size(more) + _size(change))
+                onward = onward + p * row(strain, y)
+        better = where(choice == c, _size(better), better)
+        n = float(course.indptr[c + 1] - course.indptr[c] + 8)
+        times = where(better > 0.0, eight(_MUCH), 1.0)
+        found = where(takes, beyond + _MUCH * n * (spread + EPS * onward) + times * better / EPS, found)
+    return found
 
 
 @leaf
 def _raise(low, high, backwards, asking, course, pattern, lanes, errors, raised) -> None:  # type: ignore[no-untyped-def]
     """Raise the strain wherever a choice asks for more, and tell which one, and in which lanes."""
-    worth, fix, strain, choice = errors[0], errors[1], errors[2], lanes.choice
+    worth, fix, strain = errors[0], errors[1], errors[2]
+    rose = row(raised, 0)
     for j in range(low, high):
         x = pattern.walk[low + high - 1 - j if backwards else j]
-        for w in range(8):
-            asked = -1.001 * (worth[x, w] + fix[x, w]) / EPS
-            if lanes.may_stop[x, w] and choice[x, w] != DECIDED and asked > strain[x, w]:
-                strain[x, w] = asked
-                asking[x, w] = STOP
-                raised[w] = True
+        free = row(lanes.choice, x) != DECIDED
+        here, fixed, most, asks = row(worth, x), row(fix, x), row(strain, x), row(asking, x)
+        asked = -1.001 * (here + fixed) / EPS
+        more_asked = free & row(lanes.may_stop, x) & (asked > most)
+        most, asks = where(more_asked, asked, most), where(more_asked, STOP, asks)
+        changed = more_asked
         for c in range(course.first_choice[x], course.first_choice[x + 1]):
             leaving = 0.0
             for e in range(course.indptr[c], course.indptr[c + 1]):
                 leaving += course.data[e] if course.indices[e] != x else 0.0
             if not (course.enabled[c] and leaving > 0.0):
                 continue
-            n = course.indptr[c + 1] - course.indptr[c] + 8
-            for w in range(8):
-                if choice[x, w] == DECIDED:
-                    continue
-                better = 0.0
-                rest = 0.0
-                spread = 0.0
-                onward = 0.0
-                for e in range(course.indptr[c], course.indptr[c + 1]):
-                    y = course.indices[e]
-                    p = course.data[e] if y != x else 0.0
-                    more = worth[y, w] - worth[x, w]
-                    change = fix[y, w] - fix[x, w]
-                    better += p * more
-                    rest += p * change
-                    spread += p * (abs(more) + abs(change))
-                    onward += p * strain[y, w]
-                asked = onward * (1.0 + n * EPS) + n * spread + (better + rest) / EPS
-                if asked > strain[x, w] * leaving:
-                    strain[x, w] = (asked + n * spread) / leaving
-                    asking[x, w] = c
-                    raised[w] = True
+            n = float(course.indptr[c + 1] - course.indptr[c] + 8)
+            better, rest, spread, onward = eight(0.0), eight(0.0), eight(0.0), eight(0.0)
+            for e in range(course.indptr[c], course.indptr[c + 1]):
+                y = course.indices[e]
+                if y != x:
+                    p = course.data[e]
+                    more, change = row(worth, y) - here, row(fix, y) - fixed
+                    better = better + p * more
+                    rest = rest + p * change
+                    spread = spread + p * (_size(more) + _size(change))
+                    onward = onward + p * row(strain, y)
+            asked = onward * (1.0 + n * EPS) + n * spread + (better + rest) / EPS
+            more_asked = free & (asked > most * leaving)
+            most, asks = where(more_asked, (asked + n * spread) / leaving, most), where(more_asked, c, asks)
+            changed = changed | more_asked
+        if any_of(changed):
+            put(strain, x, most)
+            put(asking, x, asks)
+            rose = rose | changed
+    put(raised, 0, rose)
