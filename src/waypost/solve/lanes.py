@@ -55,6 +55,7 @@ class Course(NamedTuple):
     enabled: Mask
     wandering: Mask  # (C,) choices that stay in an end component of the pattern
     leader: Ints  # (S,) the state that stands for its end component
+    home: Ints  # (S,) component of the pattern, or -1
     most: Floats  # (S,) greatest probability of the target
     least: Floats  # (S,) and least
     idle: Mask  # (S,) where the target can be avoided for ever
@@ -97,6 +98,7 @@ def track_of(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: bo
     course = Course(
         _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
         *graph.backward, approach, graph.choice_state, np.repeat(np.arange(len(graph.choice_state)), np.diff(graph.indptr)), _own(enabled), wandering, leaders(number),
+        np.where(pattern.inside, np.searchsorted(pattern.blocks, pattern.place, side="right") - 1, -1),
         _own(reach.max.values), _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best),
         _own(reach.max.choice), start, HIGHEST,
     )  # fmt: skip

@@ -18,6 +18,8 @@ class Idling(NamedTuple):
     inside: Mask  # (S,) where the target can be avoided for ever
     outside: Ints  # (C,) successors of each choice that are not
     options: Ints  # (S,) choices of each state that stay inside
+    home: Ints  # (1,) the component that the last state asked about was in, or -1
+    members: Mask  # (S,) whoever may meet a state of it, and these
     nearer: Ints  # (S,) room: a choice that gets nearer to the state asked about, or -1
     trail: Ints  # (S,) room
 
@@ -33,7 +35,8 @@ def blank_idling(course) -> Any:  # type: ignore[no-untyped-def]
                 outside[c] += 1
         if outside[c] == 0:
             options[course.choice_state[c]] += 1
-    return Idling(course.idle.copy(), outside, options, np.empty_like(options), np.empty_like(options))
+    home, members = np.full(1, -1), np.zeros(len(options), np.bool_)
+    return Idling(course.idle.copy(), outside, options, home, members, np.empty_like(options), np.empty_like(options))
 
 
 @kernel
@@ -41,26 +44,31 @@ def begin(w, s, course, lanes, idling) -> None:  # type: ignore[no-untyped-def]
     """Set a lane up for state `s`: what is decided, who may stop, and what to begin with."""
     kind = course.kind
     wide = kind in (HIGHEST, MOST_VIA)  # who meets its end component meets s
-    nearer, known, choice = idling.nearer, lanes.known, lanes.choice
-    _approach(s, wide, course, nearer, idling.trail)
-    for x in range(len(nearer)):
-        if nearer[x] >= 0:
-            if known[x, w] >= 0:
-                choice[x, w] = known[x, w]
-            elif wide or course.base[x] < 0:
-                choice[x, w] = nearer[x]
-            else:
-                choice[x, w] = course.base[x]
-            known[x, w] = choice[x, w]
+    known, choice = lanes.known, lanes.choice
+    approached = idling.home[0] < 0 or idling.home[0] != course.home[s]
+    if approached:
+        _approach(s, wide, course, idling)
+        idling.home[0] = course.home[s]
+    for x in range(len(idling.members)):
+        met = x == s or (wide and course.leader[x] == course.leader[s])
+        if idling.members[x] and not met:
+            if known[x, w] < 0 and (wide or course.base[x] < 0):
+                if not approached:
+                    _approach(s, wide, course, idling)
+                    approached = True
+                known[x, w] = idling.nearer[x]
+            elif known[x, w] < 0:
+                known[x, w] = course.base[x]
+            choice[x, w] = known[x, w]
             lanes.may_stop[x, w] = idling.inside[x] or kind == MOST_VIA
             continue
         choice[x, w] = DECIDED
         lanes.gain[x, w] = 0.0
         lanes.loss[x, w] = 0.0
-        if wide and course.leader[x] == course.leader[s]:
-            lanes.gain[x, w] = course.most[s]
-        elif x == s:
-            if kind in (LOWEST, LEAST_VIA):
+        if met:
+            if wide:
+                lanes.gain[x, w] = course.most[s]
+            elif kind in (LOWEST, LEAST_VIA):
                 lanes.loss[x, w] = course.least[x]
         elif kind == HIGHEST:
             lanes.loss[x, w] = course.least[x]
@@ -71,17 +79,17 @@ def begin(w, s, course, lanes, idling) -> None:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _approach(s, wide, course, nearer, trail) -> None:  # type: ignore[no-untyped-def]
+def _approach(s, wide, course, idling) -> None:  # type: ignore[no-untyped-def]
     """Find a choice of every state that may meet `s`, or its end component if that is `wide`, that gets nearer."""
     pointer, choices = course.approach
-    nearer[:] = -1
-    trail[0] = s
-    length = 1
-    if wide:
-        for x in range(len(nearer)):
-            if course.leader[x] == course.leader[s] and x != s:
-                trail[length] = x
-                length += 1
+    nearer, members, trail = idling.nearer, idling.members, idling.trail
+    length = 0
+    for x in range(len(nearer)):
+        nearer[x] = -1
+        members[x] = x == s or (wide and course.leader[x] == course.leader[s])
+        if members[x]:
+            trail[length] = x
+            length += 1
     head = 0
     while head < length:
         y = trail[head]
@@ -89,7 +97,8 @@ def _approach(s, wide, course, nearer, trail) -> None:  # type: ignore[no-untype
         for e in range(pointer[y], pointer[y + 1]):
             c = choices[e]
             x = course.choice_state[c]
-            if nearer[x] < 0 and x != s and not (wide and course.leader[x] == course.leader[s]):
+            if not members[x]:
+                members[x] = True
                 nearer[x] = c
                 trail[length] = x
                 length += 1
