@@ -30,7 +30,9 @@ class Factors(NamedTuple):
     back: Floats  # (nnz, 8) and from there, at the time
     leads: Mask  # (nnz,) where `ahead` is not 0 in every lane
     returns: Mask  # (nnz,) where `back` is not
-    rows: Floats  # (4 m, 8) four for each place: leaving, two right-hand sides, and one over the pivot
+    leaving: Floats  # (m, 8) steps out of the component, over the pivot
+    scale: Floats  # (m, 8) one over the pivot
+    sides: Floats  # (2 m, 8) two right-hand sides, one after the other
     laid: Ints  # (m, 8) the choices that all this stands for
     stale: Mask  # (m,) room
     offset: Ints  # (m + 1,) updates of each place
@@ -46,28 +48,28 @@ def blank_factors(pattern) -> Any:  # type: ignore[no-untyped-def]
         d = pattern.after[i + 1] - pattern.after[i]
         offset[i + 1] = offset[i] + d * (d - 1) // 2
     return Factors(
-        rows_of_eight(nnz), rows_of_eight(nnz), np.zeros(nnz, np.bool_), np.zeros(nnz, np.bool_), rows_of_eight(4 * m),
-        np.full((m, 8), _NEVER, np.int64), np.zeros(m, np.bool_), offset,
+        rows_of_eight(nnz), rows_of_eight(nnz), np.zeros(nnz, np.bool_), np.zeros(nnz, np.bool_), rows_of_eight(m),
+        rows_of_eight(m), rows_of_eight(2 * m), np.full((m, 8), _NEVER, np.int64), np.zeros(m, np.bool_), offset,
     )  # fmt: skip
 
 
 @kernel
-def factorise(low, high, columns, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+def factorise(low, high, many, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Cut out the states of a component, given its strategies, with what is gained and lost where it is left.
 
-    Who is in a cycle that is never left stops there. Right-hand sides ``1:columns`` are halfway to their solution:
-    see `put_back`.
+    Who is in a cycle that is never left stops there. As `many` right-hand sides are left halfway to their solution, see
+    `put_back`.
     """
     _compare(low, high, choice, pattern, factors)
     for i in range(low, high):
-        _lay_sides(i, columns, choice, gain, loss, course, pattern, factors)
+        _lay_sides(i, choice, gain, loss, course, pattern, factors)
         if factors.stale[i]:
             _lay(i, choice, course, pattern, factors)
     leading, returning = np.empty(high - low, np.int64), np.empty(high - low, np.int64)
     i = low
     while i < high:
         if pattern.four[i] and factors.stale[i]:  # what follows a stale place is stale
-            _cut_four_out(i, columns, choice, pattern, factors)
+            _cut_four_out(i, many, choice, pattern, factors)
             i += 4
             continue
         start = pattern.after[i]
@@ -77,7 +79,7 @@ def factorise(low, high, columns, choice, gain, loss, course, pattern, factors) 
             start = pattern.after[i + 1]
             while start > pattern.after[i] and factors.stale[pattern.later[start - 1]]:
                 start -= 1
-        _pass_sides_on(i, columns, pattern, factors)
+        _pass_sides_on(i, many, pattern, factors)
         if start < pattern.after[i + 1]:
             _pass_on(i, start, leading, returning, pattern, factors)
         i += 1
@@ -108,7 +110,7 @@ def _compare(low, high, choice, pattern, factors) -> None:  # type: ignore[no-un
 
 
 @leaf
-def _lay_sides(i, columns, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+def _lay_sides(i, choice, gain, loss, course, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Right-hand sides of a place: what is earned where the component is left."""
     x = pattern.order[i]
     taken = row(choice, x)
@@ -118,8 +120,8 @@ def _lay_sides(i, columns, choice, gain, loss, course, pattern, factors) -> None
         p = where(taken == course.choice_of[e], eight(course.data[e]), 0.0)
         more = more + p * row(gain, course.indices[e])
         less = less + p * row(loss, course.indices[e])
-    put(factors.rows, 4 * i + 1, more)
-    put(factors.rows, 4 * i + 2, less)
+    put(factors.sides, i, more)
+    put(factors.sides, len(pattern.order) + i, less)
 
 
 @leaf
@@ -145,7 +147,7 @@ def _lay(i, choice, course, pattern, factors) -> None:  # type: ignore[no-untype
                 put(ahead, k, row(ahead, k) + p)
             elif factors.stale[pattern.place[y]]:
                 put(back, -1 - k, row(back, -1 - k) + p)
-    put(factors.rows, 4 * i, leaving)
+    put(factors.leaving, i, leaving)
 
 
 @leaf
@@ -154,8 +156,8 @@ def _cut_out(i, choice, pattern, factors) -> None:  # type: ignore[no-untyped-de
 
     The pattern has room for every choice, of which a strategy takes few: many entries are 0 in all lanes.
     """
-    ahead, leads, rows = factors.ahead, factors.leads, factors.rows
-    total = row(rows, 4 * i)
+    ahead, leads, leaving = factors.ahead, factors.leads, factors.leaving
+    total = row(leaving, i)
     for k in range(pattern.after[i], pattern.after[i + 1]):
         there = row(ahead, k)
         leads[k] = any_of(there > 0.0)
@@ -165,11 +167,11 @@ def _cut_out(i, choice, pattern, factors) -> None:  # type: ignore[no-untyped-de
     if any_of(for_ever):
         x = pattern.order[i]
         put(choice, x, where(for_ever, STOP, row(choice, x)))
-        put(rows, 4 * i, where(for_ever, 1.0, row(rows, 4 * i)))
+        put(leaving, i, where(for_ever, 1.0, row(leaving, i)))
         total = where(for_ever, 1.0, total)
     scale = 1.0 / total
-    put(rows, 4 * i, row(rows, 4 * i) * scale)
-    put(rows, 4 * i + 3, scale)
+    put(leaving, i, row(leaving, i) * scale)
+    put(factors.scale, i, scale)
     for k in range(pattern.after[i], pattern.after[i + 1]):
         if leads[k]:
             put(ahead, k, row(ahead, k) * scale)
@@ -178,7 +180,7 @@ def _cut_out(i, choice, pattern, factors) -> None:  # type: ignore[no-untyped-de
 @leaf
 def _pass_on(i, start, leading, returning, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Let whoever leads to a place lead to where that leads, from entry `start` of the place on."""
-    ahead, back, rows, update = factors.ahead, factors.back, factors.rows, pattern.update
+    ahead, back, leaving, update = factors.ahead, factors.back, factors.leaving, pattern.update
     first = pattern.after[i]
     width = 2 * (pattern.after[i + 1] - first) - 1
     ways = 0
@@ -195,7 +197,7 @@ def _pass_on(i, start, leading, returning, pattern, factors) -> None:  # type: i
     for r in range(ways_back):
         a = returning[r]
         fro = row(back, a)
-        put(rows, 4 * pattern.later[a], row(rows, 4 * pattern.later[a]) + fro * row(rows, 4 * i))
+        put(leaving, pattern.later[a], row(leaving, pattern.later[a]) + fro * row(leaving, i))
         at = factors.offset[i] + (a - first) * (width - a + first) // 2 - a - 1  # update of a and b: at + b
         while p < ways and leading[p] <= a:
             p += 1
@@ -214,19 +216,21 @@ def _pass_on(i, start, leading, returning, pattern, factors) -> None:  # type: i
 
 
 @leaf
-def _cut_four_out(i, columns, choice, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+def _cut_four_out(i, many, choice, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Cut out four places that are next to each other and to the same others: what they add there is stored once."""
-    ahead, back, rows, update = factors.ahead, factors.back, factors.rows, pattern.update
+    ahead, back, leaving, sides = factors.ahead, factors.back, factors.leaving, factors.sides
+    m = len(pattern.order)
     last = i + 3
     for j in range(i, last + 1):
         _cut_out(j, choice, pattern, factors)
-        for column in range(1, columns):
-            put(rows, 4 * j + column, row(rows, 4 * j + column) * row(rows, 4 * j + 3))
+        for k in range(many):
+            put(sides, k * m + j, row(sides, k * m + j) * row(factors.scale, j))
         for q in range(j + 1, last + 1):
             a = pattern.after[j] + q - j - 1
             to, fro = row(ahead, a), row(back, a)
-            for column in range(columns):
-                put(rows, 4 * q + column, row(rows, 4 * q + column) + fro * row(rows, 4 * j + column))
+            put(leaving, q, row(leaving, q) + fro * row(leaving, j))
+            for k in range(many):
+                put(sides, k * m + q, row(sides, k * m + q) + fro * row(sides, k * m + j))
             b = a + 1
             for k in range(pattern.after[q], pattern.after[q + 1]):
                 put(ahead, k, row(ahead, k) + fro * row(ahead, b))
@@ -238,13 +242,16 @@ def _cut_four_out(i, columns, choice, pattern, factors) -> None:  # type: ignore
     for a in range(first, end):
         to1, to2, to3, to4 = row(ahead, a + k1), row(ahead, a + k2), row(ahead, a + k3), row(ahead, a)
         fro1, fro2, fro3, fro4 = row(back, a + k1), row(back, a + k2), row(back, a + k3), row(back, a)
-        for column in range(columns):
-            at = 4 * pattern.later[a] + column
-            total = row(rows, at) + fro1 * row(rows, 4 * i + column) + fro2 * row(rows, 4 * i + 4 + column)
-            put(rows, at, total + fro3 * row(rows, 4 * i + 8 + column) + fro4 * row(rows, 4 * i + 12 + column))
+        at = pattern.later[a]
+        total = row(leaving, at) + fro1 * row(leaving, i) + fro2 * row(leaving, i + 1)
+        put(leaving, at, total + fro3 * row(leaving, i + 2) + fro4 * row(leaving, last))
+        for k in range(many):
+            at, j = k * m + pattern.later[a], k * m + i
+            total = row(sides, at) + fro1 * row(sides, j) + fro2 * row(sides, j + 1)
+            put(sides, at, total + fro3 * row(sides, j + 2) + fro4 * row(sides, j + 3))
         at = factors.offset[last] + (a - first) * (width - a + first) // 2 - a - 1
         for b in range(a + 1, end):
-            k = update[at + b]
+            k = pattern.update[at + b]
             total = row(ahead, k) + fro1 * row(ahead, b + k1) + fro2 * row(ahead, b + k2)
             put(ahead, k, total + fro3 * row(ahead, b + k3) + fro4 * row(ahead, b))
             total = row(back, k) + to1 * row(back, b + k1) + to2 * row(back, b + k2)
@@ -252,36 +259,36 @@ def _cut_four_out(i, columns, choice, pattern, factors) -> None:  # type: ignore
 
 
 @leaf
-def _pass_sides_on(i, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+def _pass_sides_on(i, many, pattern, factors) -> None:  # type: ignore[no-untyped-def]
     """Let whoever leads to a place earn what that earns."""
-    rows = factors.rows
-    for column in range(1, columns):
-        side = row(rows, 4 * i + column) * row(rows, 4 * i + 3)
-        put(rows, 4 * i + column, side)
+    sides, m = factors.sides, len(pattern.order)
+    for k in range(many):
+        side = row(sides, k * m + i) * row(factors.scale, i)
+        put(sides, k * m + i, side)
         if not any_of(side != 0.0):
             continue
         for a in range(pattern.after[i], pattern.after[i + 1]):
             if factors.returns[a]:
-                to = 4 * pattern.later[a] + column
-                put(rows, to, row(rows, to) + row(factors.back, a) * side)
+                j = k * m + pattern.later[a]
+                put(sides, j, row(sides, j) + row(factors.back, a) * side)
 
 
 @kernel
-def substitute_lanes(low, high, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
-    """Solve for right-hand sides ``1:columns`` in place."""
+def substitute_lanes(low, high, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Solve for the first right-hand side in place."""
     for i in range(low, high):
-        _pass_sides_on(i, columns, pattern, factors)
-    put_back(low, high, columns, pattern, factors)
+        _pass_sides_on(i, 1, pattern, factors)
+    put_back(low, high, 1, pattern, factors)
 
 
 @kernel
-def put_back(low, high, columns, pattern, factors) -> None:  # type: ignore[no-untyped-def]
-    """Put the states that were cut out back, the last first: right-hand sides become their solutions."""
-    rows = factors.rows
+def put_back(low, high, many, pattern, factors) -> None:  # type: ignore[no-untyped-def]
+    """Put the states that were cut out back, the last first: as `many` right-hand sides become their solutions."""
+    sides, m = factors.sides, len(pattern.order)
     for i in range(high - 1, low - 1, -1):
-        for column in range(1, columns):
-            total = row(rows, 4 * i + column)
-            for k in range(pattern.after[i], pattern.after[i + 1]):
-                if factors.leads[k]:
-                    total = total + row(factors.ahead, k) * row(rows, 4 * pattern.later[k] + column)
-            put(rows, 4 * i + column, total)
+        for k in range(many):
+            total = row(sides, k * m + i)
+            for a in range(pattern.after[i], pattern.after[i + 1]):
+                if factors.leads[a]:
+                    total = total + row(factors.ahead, a) * row(sides, k * m + pattern.later[a])
+            put(sides, k * m + i, total)

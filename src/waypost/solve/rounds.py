@@ -93,14 +93,14 @@ def single(x, course, lanes) -> None:  # type: ignore[no-untyped-def]
 @kernel
 def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-untyped-def]
     """What every lane's strategy earns in a component."""
-    columns = 2 if course.kind == MOST_VIA else 3  # where nobody loses
-    factors = lanes.factors
-    factorise(low, high, columns, lanes.choice, lanes.gain, lanes.loss, course, pattern, factors)
-    put_back(low, high, columns, pattern, factors)
+    many = 1 if course.kind == MOST_VIA else 2  # where nobody loses, or else
+    factors, m = lanes.factors, len(pattern.order)
+    factorise(low, high, many, lanes.choice, lanes.gain, lanes.loss, course, pattern, factors)
+    put_back(low, high, many, pattern, factors)
     for i in range(low, high):
         x = pattern.order[i]
-        put(lanes.gain, x, row(factors.rows, 4 * i + 1))
-        put(lanes.loss, x, row(factors.rows, 4 * i + 2))
+        put(lanes.gain, x, row(factors.sides, i))
+        put(lanes.loss, x, row(factors.sides, m + i))
 
 
 @kernel

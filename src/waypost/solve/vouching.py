@@ -190,7 +190,7 @@ def vouched_together(ended, course, pattern, lanes, errors) -> Any:  # type: ign
             if not any_of(row(raised, 0) & row(sure, 0)):
                 break
             if k % 2 == 1 and k >= _FROM:
-                factorise(low, high, 1, asking, lanes.gain, lanes.loss, course, pattern, lanes.factors)
+                factorise(low, high, 0, asking, lanes.gain, lanes.loss, course, pattern, lanes.factors)
                 _strain(low, high, asking, course, pattern, lanes, errors)
         if high - low > 1:
             put(sure, 0, row(sure, 0) & ~row(raised, 0))
@@ -231,25 +231,25 @@ def _missing(x, course, lanes, errors):  # type: ignore[no-untyped-def]
 @kernel
 def _refine(low, high, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Find what is missing of the worth of a component of several, given that of its successors."""
-    rows = lanes.factors.rows
+    sides = lanes.factors.sides
     for i in range(low, high):
-        put(rows, 4 * i + 1, _missing(pattern.order[i], course, lanes, errors))
-    substitute_lanes(low, high, 2, pattern, lanes.factors)
+        put(sides, i, _missing(pattern.order[i], course, lanes, errors))
+    substitute_lanes(low, high, pattern, lanes.factors)
     for i in range(low, high):
-        put(errors[1], pattern.order[i], row(rows, 4 * i + 1))
+        put(errors[1], pattern.order[i], row(sides, i))
 
 
 @kernel
 def _strain(low, high, asking, course, pattern, lanes, errors) -> None:  # type: ignore[no-untyped-def]
     """Raise strains to what the strategies that are asking ask for in a component, given their factors, and more."""
-    strain, rows = errors[2], lanes.factors.rows
+    strain, sides = errors[2], lanes.factors.sides
     for _ in range(2):  # the second time with what rounding hides of strains
         for i in range(low, high):
-            put(rows, 4 * i + 1, _own(low, high, pattern.order[i], asking, course, pattern, lanes, errors))
-        substitute_lanes(low, high, 2, pattern, lanes.factors)
+            put(sides, i, _own(low, high, pattern.order[i], asking, course, pattern, lanes, errors))
+        substitute_lanes(low, high, pattern, lanes.factors)
         for i in range(low, high):
             x = pattern.order[i]
-            put(strain, x, _greater(row(strain, x), row(rows, 4 * i + 1)))
+            put(strain, x, _greater(row(strain, x), row(sides, i)))
 
 
 @leaf
