@@ -86,3 +86,20 @@ def test_after_machine_code_from_the_disk_more_can_be_compiled(asked):
     more = [*SUMS, "3 [[0, 3, 3, 5], [1, 3], 1.6666666666666667]"]
     assert asked("both") == [*more, "1 1", "compiler"]
     assert asked("both") == [*more, "2 0", "no compiler"]
+
+
+def test_a_constant_of_another_file_is_not_kept_beyond_its_change(tmp_path):
+    """It stands in the machine code of whoever uses it, whose own file is the same as before."""
+    (tmp_path / "using.py").write_text(
+        "from constants import STEP\nfrom waypost.graph.compiled import kernel\n\n"
+        "@kernel\ndef stepped(x):\n    return x + STEP\n\n"
+        "print(stepped.compiled(1), stepped.compiled.stats.cache_hits.total())\n"
+    )
+    given = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
+    told = []
+    for step in (1, 1, 20):
+        (tmp_path / "constants.py").write_text(f"STEP = {step}\n")
+        command = [sys.executable, "using.py"]
+        done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=True)
+        told.append(done.stdout.split())
+    assert told == [["2", "0"], ["2", "1"], ["21", "0"]]

@@ -70,7 +70,7 @@ class Kernel:
             compiled = self._compiled(cache=True)
         except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
             return self._compiled(cache=False)
-        keep_carefully(compiled, self._sources)
+        keep_carefully(compiled, self._sources, self._constants)
         return compiled
 
     @cached_property
@@ -96,6 +96,12 @@ class Kernel:
     @property
     def _sources(self) -> set[str]:
         return {__file__, *(k.plain.__code__.co_filename for k in self._reached())}
+
+    @property
+    def _constants(self) -> str:
+        """Constants that are in the machine code, wherever they are written: it is made again with any of them."""
+        used = {(name, k.plain.__globals__.get(name)) for k in self._reached() for name in k.plain.__code__.co_names}
+        return repr(sorted((name, repr(value)) for name, value in used if isinstance(value, int | float | str)))
 
     @cached_property
     def _bytes(self) -> int:

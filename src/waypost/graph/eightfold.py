@@ -1,9 +1,9 @@
 """Rows of eight numbers as one value: one instruction, or a few, in the place of eight where there is machine code.
 
-A kernel takes a row out of an array of eight columns (`row`), reckons with it as with one number, chooses (`where`), and
-puts the result back (`put`). In plain Python a row is an array of numpy. Machine code has a type of eight numbers for it
-(`registers`): numba makes no such instructions out of loops over eight by itself. Every number is rounded as it would be
-alone, so that both find the same bits.
+A kernel takes a row out of an array of eight columns (`row`), reckons with it as with one number, chooses (`where`),
+and puts the result back (`put`). In plain Python a row is an array of numpy. Machine code has a type of eight numbers
+for it (`registers`): numba makes no such instructions out of loops over eight by itself. Every number is rounded as it
+would be alone, so that both find the same bits.
 
 >>> rows = np.arange(16.0).reshape(2, 8)
 >>> put(rows, 0, where(row(rows, 0) > 4.0, 2.0 * row(rows, 1), 0.0))
@@ -38,13 +38,13 @@ class Eightfold(Kernel):
 
 
 @Eightfold
-def row(rows, k):  # type: ignore[no-untyped-def]
+def row(rows, k) -> Any:  # type: ignore[no-untyped-def]
     """Row `k` of an array of eight columns: floats, integers or truth values."""
     return rows[k].copy()
 
 
 @Eightfold
-def eight(number):  # type: ignore[no-untyped-def]
+def eight(number) -> Any:  # type: ignore[no-untyped-def]
     """A row of one number, eight times."""
     return np.full(8, number)
 
@@ -56,19 +56,19 @@ def put(rows, k, values) -> None:  # type: ignore[no-untyped-def]
 
 
 @Eightfold
-def where(chosen, one, other):  # type: ignore[no-untyped-def]
+def where(chosen, one, other) -> Any:  # type: ignore[no-untyped-def]
     """Numbers of `one` where chosen, and of the `other` elsewhere; either may be a single number."""
     return np.where(chosen, one, other)
 
 
 @Eightfold
-def any_of(chosen):  # type: ignore[no-untyped-def]
+def any_of(chosen) -> bool:  # type: ignore[no-untyped-def]
     """Whether any of eight truth values is."""
     return bool(chosen.any())
 
 
 @kernel
-def rows_of_eight(n):  # type: ignore[no-untyped-def]
+def rows_of_eight(n) -> Any:  # type: ignore[no-untyped-def]
     """An array of `n` rows of zeros, none of which lies across two lines of a processor's cache."""
     room = np.zeros(8 * n + 7)
     first = -(room.ctypes.data // 8) % 8

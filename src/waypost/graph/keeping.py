@@ -2,7 +2,8 @@
 
 numba keeps what it compiled beside the module or in the user's cache. Whatever goes wrong there means that a kernel is
 compiled again; and since damaged machine code may do anything, each file begins with its checksum. What was compiled
-holds the functions that it calls, so that it is made again when any of the files changes in which they are written.
+holds the functions that it calls, so that it is made again when any of the files changes in which they are written, or
+any constant that they use.
 
 To run it, no compiler is needed. numba gets its own ready all the same, a sixth of a second, and reads what other code
 could be compiled with, some twenty milliseconds a kernel. Nothing is ever compiled with a kernel that Python calls, so
@@ -41,8 +42,11 @@ def on_disk(function: Callable[..., Any], sources: Iterable[str]) -> bool:
         return False
 
 
-def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
-    """Make a compiled function's cache on disk a convenience that cannot fail, and is made again with its `sources`."""
+def keep_carefully(dispatcher: Any, sources: Iterable[str], constants: str) -> None:
+    """Make a compiled function's cache on disk a convenience that cannot fail.
+
+    It is made again with its `sources`, and where its `constants` are others.
+    """
     from numba.core.caching import IndexDataCacheFile
 
     class Checked(IndexDataCacheFile):  # type: ignore[misc]
@@ -71,7 +75,7 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str]) -> None:
     old = kept._cache_file  # noqa: SLF001
     new = Checked.__new__(Checked)
     new.__dict__.update(old.__dict__)
-    new._source_stamp = [old._source_stamp, *map(_digest, sorted(sources))]  # noqa: SLF001
+    new._source_stamp = [old._source_stamp, constants, *map(_digest, sorted(sources))]  # noqa: SLF001
     kept._cache_file = new  # noqa: SLF001
     kept.load_overload = _or_none(kept._load_overload)  # noqa: SLF001 - without the compiler
     kept.save_overload = _or_none(kept.save_overload)

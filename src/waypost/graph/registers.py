@@ -106,7 +106,9 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> tuple[
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def row(_typing, rows, k):  # type: ignore[no-untyped-def]
+def row(_typing, rows, k) -> Any:  # type: ignore[no-untyped-def]
+    """Read eight numbers."""
+
     def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         place, _ = _place(context, builder, signature, arguments)
         found = builder.load(place, align=_align(rows))
@@ -116,7 +118,8 @@ def row(_typing, rows, k):  # type: ignore[no-untyped-def]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def eight(_typing, number):  # type: ignore[no-untyped-def]
+def eight(_typing, number) -> Any:  # type: ignore[no-untyped-def]
+    """Spread a number."""
     dtype = types.float64 if isinstance(number, types.Float) else types.int64
 
     def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -126,7 +129,9 @@ def eight(_typing, number):  # type: ignore[no-untyped-def]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def put(_typing, rows, k, values):  # type: ignore[no-untyped-def]
+def put(_typing, rows, k, values) -> Any:  # type: ignore[no-untyped-def]
+    """Write eight numbers, or one eight times."""
+
     def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         place, kept = _place(context, builder, signature, arguments)
         found = _spread(context, builder, arguments[2], values, rows.dtype)
@@ -140,7 +145,8 @@ def put(_typing, rows, k, values):  # type: ignore[no-untyped-def]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def where(_typing, chosen, one, other):  # type: ignore[no-untyped-def]
+def where(_typing, chosen, one, other) -> Any:  # type: ignore[no-untyped-def]
+    """Choose one of two, eight times."""
     kinds = {given.dtype for given in (one, other) if isinstance(given, Eight)}
     if chosen != Eight(types.boolean) or len(kinds) != 1:
         return None
@@ -154,7 +160,9 @@ def where(_typing, chosen, one, other):  # type: ignore[no-untyped-def]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def any_of(_typing, chosen):  # type: ignore[no-untyped-def]
+def any_of(_typing, chosen) -> Any:  # type: ignore[no-untyped-def]
+    """Whether any of eight is."""
+
     def emit(_context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
         return builder.icmp_unsigned("!=", builder.bitcast(arguments[0], ir.IntType(WIDTH)), ir.IntType(WIDTH)(0))
 

@@ -61,11 +61,13 @@ def shared_fill(graph: Graph, *, inside: Mask, enabled: Mask) -> SharedFill | No
     before = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=m))])
     earlier = np.repeat(np.arange(m), degrees)[np.argsort(later, kind="stable")]
     blocks = np.append(starts, m)
-    leaves = ~used & (source != graph.indices) & np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr))
-    exits = np.flatnonzero(leaves)
+    taken = np.repeat(enabled & inside[graph.choice_state], np.diff(graph.indptr))
+    exits = np.flatnonzero(taken & ~used & (source != graph.indices))
     exits = exits[np.argsort(place[source[exits]], kind="stable")]
     leaving = np.concatenate([[0], np.cumsum(np.bincount(place[source[exits]], minlength=m))])
-    return SharedFill(order, walk, blocks, pointer, later, before, earlier, four, update, slot, leaving, exits, inside, place)
+    return SharedFill(
+        order, walk, blocks, pointer, later, before, earlier, four, update, slot, leaving, exits, inside, place
+    )
 
 
 def within_components(graph: Graph, parts: Components, *, inside: Mask, enabled: Mask) -> tuple[Ints, Mask]:

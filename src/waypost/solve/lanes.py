@@ -28,7 +28,7 @@ from waypost.solve.filling import SharedFill, shared_fill
 from waypost.solve.outset import begin, blank_idling
 from waypost.solve.reachability import Reach
 from waypost.solve.remaining import HIGHEST, LEAST_VIA, MOST_VIA
-from waypost.solve.rounds import blank_lanes, lanes_beside, evaluate, improve, single
+from waypost.solve.rounds import blank_lanes, evaluate, improve, lanes_beside, single
 from waypost.solve.steps import MANY, most_steps
 from waypost.solve.vouching import SURE, SWITCHED, UNSURE, vouched, vouched_by_steps, vouched_together
 
@@ -55,7 +55,7 @@ class Course(NamedTuple):
     enabled: Mask
     wandering: Mask  # (C,) choices that stay in an end component of the pattern
     leader: Ints  # (S,) the state that stands for its end component
-    home: Ints  # (S,) component of the pattern, or -1
+    component: Ints  # (S,) of the pattern, or -1
     most: Floats  # (S,) greatest probability of the target
     least: Floats  # (S,) and least
     idle: Mask  # (S,) where the target can be avoided for ever
@@ -95,10 +95,11 @@ def track_of(reach: Reach, start: int, *, enabled: Mask, visited: Mask, best: bo
         return None
     number, wandering = end_components(graph, inside=pattern.inside, enabled=enabled)
     approach = _filtered(*graph.backward, enabled & pattern.inside[graph.choice_state])
+    component = np.where(pattern.inside, np.searchsorted(pattern.blocks, pattern.place, side="right") - 1, -1)
     course = Course(
         _own(graph.first_choice), _own(graph.indptr), _own(graph.indices), _own(reach.arena.data),
-        *graph.backward, approach, graph.choice_state, np.repeat(np.arange(len(graph.choice_state)), np.diff(graph.indptr)), _own(enabled), wandering, leaders(number),
-        np.where(pattern.inside, np.searchsorted(pattern.blocks, pattern.place, side="right") - 1, -1),
+        *graph.backward, approach, graph.choice_state, np.repeat(np.arange(graph.n_choices), np.diff(graph.indptr)),
+        _own(enabled), wandering, leaders(number), component,
         _own(reach.max.values), _own((reach.max if best else reach.min).values), reach.avoidable[0] & (not best),
         _own(reach.max.choice), start, HIGHEST,
     )  # fmt: skip
@@ -180,7 +181,7 @@ def _run(course, pattern, steps, states, found, certain):  # type: ignore[no-unt
     """Drive the lanes, each along its strip of the states."""
     n = len(course.most)
     lanes, crew = blank_lanes(course, pattern), _blank_crew()
-    aside, parked = lanes_beside(course, pattern, lanes), _blank_crew()
+    aside, parked = lanes_beside(lanes), _blank_crew()
     idling = blank_idling(course)
     errors = np.zeros((3, n, 8))
     strip = -(-len(states) // 8)

@@ -8,8 +8,8 @@ import numpy as np
 
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel
-from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 from waypost.solve.factors import DECIDED
+from waypost.solve.remaining import HIGHEST, LEAST_VIA, LOWEST, MOST_VIA
 
 
 class Idling(NamedTuple):
@@ -45,10 +45,10 @@ def begin(w, s, course, lanes, idling) -> None:  # type: ignore[no-untyped-def]
     kind = course.kind
     wide = kind in (HIGHEST, MOST_VIA)  # who meets its end component meets s
     known, choice = lanes.known, lanes.choice
-    approached = idling.home[0] < 0 or idling.home[0] != course.home[s]
+    approached = idling.home[0] < 0 or idling.home[0] != course.component[s]
     if approached:
         _approach(s, wide, course, idling)
-        idling.home[0] = course.home[s]
+        idling.home[0] = course.component[s]
     for x in range(len(idling.members)):
         met = x == s or (wide and course.leader[x] == course.leader[s])
         if idling.members[x] and not met:

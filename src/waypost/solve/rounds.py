@@ -49,12 +49,13 @@ def blank_lanes(course, pattern) -> Any:  # type: ignore[no-untyped-def]
 
 
 @kernel
-def lanes_beside(course, pattern, lanes) -> Any:  # type: ignore[no-untyped-def]
-    n = len(course.most)
+def lanes_beside(lanes) -> Any:  # type: ignore[no-untyped-def]
+    """Blank lanes that keep their factors where others do: these are made anew where the two differ."""
+    n = len(lanes.gain)
     return Lanes(
-        rows_of_eight(n), rows_of_eight(n), np.full((n, 8), DECIDED, np.int64), np.full((n, 8), -1, np.int64),
-        np.zeros((n, 8), np.bool_), np.zeros((2, 8)), np.zeros((1, 8), np.bool_), np.zeros((1, 8), np.bool_),
-        lanes.room, lanes.factors,
+        rows_of_eight(n), rows_of_eight(n), np.full_like(lanes.choice, DECIDED), np.full_like(lanes.known, -1),
+        np.zeros_like(lanes.may_stop), np.zeros_like(lanes.weights), np.zeros_like(lanes.careful),
+        np.zeros_like(lanes.moving), lanes.room, lanes.factors,
     )  # fmt: skip
 
 
@@ -100,7 +101,8 @@ def evaluate(low, high, course, pattern, lanes) -> None:  # type: ignore[no-unty
     for i in range(low, high):
         x = pattern.order[i]
         put(lanes.gain, x, row(factors.sides, i))
-        put(lanes.loss, x, row(factors.sides, m + i))
+        if many == 2:
+            put(lanes.loss, x, row(factors.sides, m + i))
 
 
 @kernel

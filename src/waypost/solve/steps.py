@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from waypost.graph.compiled import kernel, leaf
+from waypost.solve.factors import DECIDED
 from waypost.solve.gth import blank, substitute
 from waypost.solve.policy import Rewards
-from waypost.solve.factors import DECIDED
 from waypost.solve.strain import lay
 
 MANY = 1e6  # steps: then rounding may add up to something
