@@ -34,12 +34,13 @@ def written(name: str, naming: Naming) -> str:
 
 @dataclass(frozen=True)
 class Stage:
-    """The last step before an activity that all good cases pass, and what the activity changes from there on."""
+    """The last step that nearly always comes before an activity, and what the activity changes from there on."""
 
     name: str
     cases: int  # that pass it
     having: int  # that pass it and have the activity
-    bad_share: float  # of the bad cases that pass it, how many have the activity
+    good_share: float  # of the good cases that pass it, how many have the activity
+    bad_share: float
     success_with: float | None  # of the cases that pass it and have the activity, how many end well
     success_without: float | None
 
@@ -60,7 +61,7 @@ class Counted:
     bad_share: float
     success_after: float | None  # of the cases that have it, how many end well
     success_without: float | None
-    certain: float  # the part of the separation, among the cases that came as far, that few cases cannot have made
+    certain: float  # the part of the separation among the cases that came as far that few cases cannot have made
     stage: Stage | None = None  # how far a case must have come; None where the activity may come at any time
     defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 
@@ -70,19 +71,29 @@ class Counted:
         return self.good_share - self.bad_share
 
     @property
+    def success_with_as_far(self) -> float | None:
+        """Of the cases with it that came as far as it can happen, which nearly all did, how many end well."""
+        return self.success_after if self.stage is None else self.stage.success_with
+
+    @property
     def success_without_as_far(self) -> float | None:
         """Of the cases without it that came as far as it can happen, how many end well."""
         return self.success_without if self.stage is None else self.stage.success_without
 
     @property
+    def good_share_as_far(self) -> float:
+        """Of the good cases that came as far as it can happen, how many have it."""
+        return self.good_share if self.stage is None else self.stage.good_share
+
+    @property
     def bad_share_as_far(self) -> float:
-        """Of the bad cases that came as far as it can happen, how many have it; every good case came as far."""
+        """Of the bad cases that came as far as it can happen, how many have it."""
         return self.bad_share if self.stage is None else self.stage.bad_share
 
     @property
     def helps(self) -> bool:
         """Whether cases that came as far end well more often with it than without."""
-        return self.good_share > self.bad_share_as_far
+        return self.good_share_as_far > self.bad_share_as_far
 
 
 AnyCounted = TypeVar("AnyCounted", bound=Counted)

@@ -14,8 +14,8 @@ from waypost.model.traces import written
 
 ARROWS = 1_500  # the most frequent; nobody reads more
 _SCORES = (
-    *("good_share", "bad_share", "bad_share_as_far", "certain", "success_after", "success_without"),
-    "defines_outcome",
+    *("good_share", "bad_share", "good_share_as_far", "bad_share_as_far", "certain"),
+    *("success_after", "success_without", "defines_outcome"),
 )
 
 

@@ -27,7 +27,7 @@ MARKED = f"{MARK} hangs on choices that fewer than 30 cases took"
 AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases")
 AS_FAR = "without, as far"
 CAME_AS_FAR = (
-    f"'{AS_FAR}' leaves out the cases that were over before the step could happen: that is the fair comparison."
+    f"'{AS_FAR}' counts only cases that pass the last step that nearly always comes before: the fair comparison."
 )
 
 
@@ -86,7 +86,7 @@ def shows_model(story: Story) -> bool:
 def shows_stages(story: Story) -> bool:
     """Whether a step that is not rare fares otherwise among the cases that came as far than among all."""
     often = (a for a in story.ranked if a.cases >= RARE * story.cases)
-    return any((a.success_without_as_far or 0) - (a.success_without or 0) >= APART for a in often)
+    return any(abs((a.success_without_as_far or 0) - (a.success_without or 0)) >= APART for a in often)
 
 
 def share_cell(value: float | None) -> str:

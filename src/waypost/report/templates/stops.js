@@ -29,7 +29,7 @@ function stopNote(page, k) {
   const stop = page.data.map.stops[k];
   if (stop.role !== "activity") return counted(stop.cases, "case");
   if (page.colour === "change" && stop.change) return `${shortPercent(stop.change.before ?? 0)} → ${shortPercent(stop.change.after ?? 0)}`;
-  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share_as_far)}`;
+  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share_as_far)} · bad ${shortPercent(stop.bad_share_as_far)}`;
   if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
   const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
   return bounds ? span(...bounds) : counted(stop.cases, "case");
@@ -48,7 +48,7 @@ function stopLook(page, k) {
   }
   if (page.colour === "contrast") {
     if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
-    const apart = stop.good_share - stop.bad_share_as_far;
+    const apart = stop.good_share_as_far - stop.bad_share_as_far;
     return { text, tone: Math.abs(apart) < .02 ? "ramp" : apart > 0 ? "for" : "against", value: Math.abs(apart) < .02 ? 0 : Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
   }
   if (page.colour === "success") return { text, tone: "ramp", value: stop.success_after ?? 0, classes: defines };
@@ -159,8 +159,8 @@ function stopRanking(page) {
     .sort((a, b) => b.stop.certain - a.stop.certain || b.stop.cases - a.stop.cases).slice(0, 8);
   if (!ranked.length) return null;
   return [
-    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step, bad ones only where they came as far as it can happen; what separates them most comes first."),
+    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step, of those that came as far as it can happen; what separates most cases comes first."),
     element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", "Good", "Bad"].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, t)))),
-      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share >= stop.bad_share_as_far ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share)), element("td", { class: "num" }, percent(stop.bad_share_as_far)))))),
+      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share_as_far >= stop.bad_share_as_far ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share_as_far)), element("td", { class: "num" }, percent(stop.bad_share_as_far)))))),
   ];
 }
