@@ -75,12 +75,13 @@ def contrast(log: Log) -> Contrasts:
     """Count every activity among the good and the bad cases of a log whose outcome is set."""
     seen = log.seen
     waiting, why = seen.clock.waiting, deciding_activities(seen)
-    names, stages = list(seen.activities), _stages(seen, why)
+    names, good, stages = list(seen.activities), seen.good, _stages(seen, why)
     everyone = np.ones(len(seen), bool)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
-        among = _among(seen, k, everyone)
-        here = among if stages[k] < 0 else _among(seen, k, seen.present[:, stages[k]])
+        having = seen.present[:, k]
+        among = _among(seen.count, good, having, everyone)
+        here = among if stages[k] < 0 else _among(seen.count, good, having, seen.present[:, stages[k]])
         found.append(
             Contrast(
                 name=name,
@@ -100,7 +101,7 @@ def contrast(log: Log) -> Contrasts:
             )
         )
     found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
-    return Contrasts(among.good, among.bad, tuple(found))
+    return Contrasts(int(seen.count[good].sum()), int(seen.count[~good].sum()), tuple(found))
 
 
 class _Among(NamedTuple):
@@ -129,11 +130,10 @@ class _Among(NamedTuple):
         return Stage(name, self.good + self.bad, self.having, *shares, self.success_with, self.success_without)
 
 
-def _among(seen: Variants, activity: int, some: Mask) -> _Among:
-    """Count the cases of some variants with an activity."""
-    good, having = seen.good & some, seen.present[:, activity]
-    bad = some & ~good
-    return _Among(*(int(seen.count[part].sum()) for part in (good & having, good, bad & having, bad)))
+def _among(count: Ints, good: Mask, having: Mask, some: Mask) -> _Among:
+    """Count the cases of some variants, those that are good, and those with an activity."""
+    well, badly = some & good, some & ~good
+    return _Among(*(int(count[part].sum()) for part in (well & having, well, badly & having, badly)))
 
 
 def _stages(seen: Variants, why: Mapping[str, str]) -> Ints:
