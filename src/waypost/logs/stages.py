@@ -36,7 +36,7 @@ def stages_before(seen: Variants, told: Mask) -> Ints:
     """
     before, cases = _nearly_always_before(seen)
     names = list(seen.activities)
-    everywhere = seen.present[seen.good].all(axis=0)
+    everywhere = np.asarray(seen.present[seen.good].all(axis=0))
     order = sorted(range(len(names)), key=lambda k: (cases[k], -len(before[k]), names[k]))  # of equals, the later one
     possible = [k for k in order if told[k] and cases[k] < seen.n_cases]
     found = np.full(len(names), -1)
@@ -50,7 +50,8 @@ def stages_before(seen: Variants, told: Mask) -> Ints:
 def _open(seen: Variants, names: Sequence[str], stage: int, step: int) -> bool:
     """Whether enough of the cases that pass a stage go without the step, and most of them could go on to it."""
     without = int(seen.count[seen.present[:, stage] & ~seen.present[:, step]].sum())
-    return without >= max(FEWEST, 2 * seen.decided[names[stage]].settled)
+    settled, late = (seen.decided[names[k]].settled for k in (stage, step))  # where a stage is late, its step is too
+    return without >= max(FEWEST, 2 * (settled - late))
 
 
 def _nearly_always_before(seen: Variants) -> tuple[list[list[int]], Floats]:
@@ -61,7 +62,7 @@ def _nearly_always_before(seen: Variants) -> tuple[list[list[int]], Floats]:
     many = len(seen.activities)
     new = np.sort(np.unique(seen.variant * many + seen.code, return_index=True)[1])  # an activity is new to its variant
     variant, activity = seen.variant[new], seen.code[new]
-    cases = np.bincount(activity, weights=seen.count[variant], minlength=many)
+    cases = np.asarray(np.bincount(activity, seen.count[variant], many), np.float64)
     begins = np.searchsorted(variant, np.arange(len(seen)))
     by_activity = np.split(np.argsort(activity, kind="stable"), np.cumsum(np.bincount(activity, minlength=many))[:-1])
     found = []
@@ -78,7 +79,7 @@ def _weights(activity: Ints, at: Ints, earlier: Ints, count: Ints, many: int) ->
     """(activities,) in how many cases each comes among the `earlier` entries just before `at`."""
     ends = np.cumsum(earlier)
     entries = np.arange(ends[-1]) + np.repeat(at - ends, earlier)
-    return np.bincount(activity[entries], weights=np.repeat(count, earlier), minlength=many)
+    return np.asarray(np.bincount(activity[entries], np.repeat(count, earlier), many), np.float64)
 
 
 def _parts(sizes: Ints) -> list[slice]:

@@ -45,6 +45,17 @@ class Stage:
     success_without: float | None
 
 
+@dataclass(frozen=True)
+class Confounded:
+    """An attribute by which cases with an activity differ to begin with, and success with it and among cases alike."""
+
+    attribute: str
+    success_with: float
+    success_without: (
+        float  # were the cases without the activity divided among the attribute's groups like those with it
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counted:
     """One activity among the runs that ended well and among those that did not.
@@ -63,6 +74,7 @@ class Counted:
     success_without: float | None
     certain: float  # the part of the separation among the cases that came as far that few cases cannot have made
     stage: Stage | None = None  # how far a case must have come; None where the activity may come at any time
+    confounded: Confounded | None = None  # by what most of the difference comes, where it was looked for and found
     defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 
     @property

@@ -159,7 +159,20 @@ def _stages(groups: Sequence[Group]) -> str:
     )
 
 
+def doubt(score: ActivityScore) -> str:
+    """Say by which attribute cases with an activity differ to begin with, where most of the difference comes from it."""
+    if (found := score.confounded) is None:
+        return ""
+    differ = f"But cases with it differ in {printable(found.attribute.removeprefix('case:'))} to begin with"
+    shares = f"{percent(found.success_with)} end well with it, {percent(found.success_without)} without"
+    return f" {differ}: of cases alike in that, {shares}."
+
+
 def _finding(group: Group) -> str:
+    return _compared(group) + doubt(group[0])
+
+
+def _compared(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     if (stage := score.stage) is not None and stage.success_with is not None and stage.success_without is not None:

@@ -98,11 +98,12 @@ function contrastRows(page, stop) {
     return element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value), interval(stop, name)));
   };
   const fair = stop.stage ? [element("p", {}, `Of the ${stop.stage.cases.toLocaleString("en")} cases that pass `, bdi(stop.stage.name), `, ${endsWell(stop.stage.success_with)} end well with it, ${endsWell(stop.stage.success_without)} without it.`)] : [];
+  const doubt = stop.doubt ? [element("p", {}, stop.doubt)] : [];
   const drawn = Object.keys(stop.intervals || {}).length ? [element("p", { class: "muted" }, "In brackets: where 95 % of the shares lie when cases are drawn again.")] : [];
   if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
   return [
     element("h4", {}, "How many have it"), row("Good cases", "good_share", "for"), row("Bad cases", "bad_share", "against"),
-    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...fair, ...drawn,
+    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...fair, ...doubt, ...drawn,
   ];
 }
 
