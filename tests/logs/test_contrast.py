@@ -174,8 +174,8 @@ def test_a_late_step_is_compared_among_the_cases_that_came_as_far():
 
 
 def test_a_step_that_comes_only_after_another_takes_none_of_its_blame():
-    """Papers are asked for where there are doubts: those who send them fare worse than all others, and better than those
-    who were asked and did not. It is told among those who were asked, and counts by how many these are."""
+    """Papers are asked for where there are doubts. Who sends them fares worse than all others, and better than those
+    who were asked and did not: it is told among those who were asked, and counts by how many these are."""
     log = logged(
         ("apply ask send pay", 40),
         ("apply ask send go", 60),
@@ -216,7 +216,7 @@ def test_the_stage_is_the_last_step_that_comes_before_and_leaves_it_open(cases, 
 
 
 def test_no_comparison_reaches_behind_a_step_that_all_good_cases_pass():
-    """Scoring comes with the last task, but for one case: what it is compared with is that case, not earlier failures."""
+    """Scoring comes with the last task, but for one case: it is compared with that case, not with earlier failures."""
     log = logged(("start task score pay", 39), ("start task pay", 1), ("start task score go", 10), ("start go", 50))
     found = contrast(set_outcome(log, positive="pay"))["score"]
     assert (found.stage.name, found.stage.cases, found.success_without_as_far, found.certain) == ("task", 50, 1.0, 0.0)

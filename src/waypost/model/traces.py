@@ -51,9 +51,7 @@ class Confounded:
 
     attribute: str
     success_with: float
-    success_without: (
-        float  # were the cases without the activity divided among the attribute's groups like those with it
-    )
+    success_without: float  # were the cases without it divided among the attribute's groups like those with it
 
 
 @dataclass(frozen=True, kw_only=True)

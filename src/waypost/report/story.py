@@ -160,7 +160,7 @@ def _stages(groups: Sequence[Group]) -> str:
 
 
 def doubt(score: ActivityScore) -> str:
-    """Say by which attribute cases with an activity differ to begin with, where most of the difference comes from it."""
+    """Say by which attribute cases with an activity differ to begin with, where most of the difference is due to it."""
     if (found := score.confounded) is None:
         return ""
     differ = f"But cases with it differ in {printable(found.attribute.removeprefix('case:'))} to begin with"
