@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from waypost.logs.description import FEW_VALUES, NUMBER, UNIQUE, attribute_columns
-from waypost.logs.log import OUTCOME, EventLog, plain_text
+from waypost.logs.log import ACTIVITY, OUTCOME, EventLog, plain_text
 from waypost.logs.segments import segment_values
 from waypost.logs.stages import FEWEST
 from waypost.logs.variants import Log
@@ -36,7 +36,7 @@ VALUES = 10_000  # of a number
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class AttributeTally:
     """Cases by the value of an attribute, by whether they end well, and by which of some activities they have."""
 
     attribute: str
@@ -79,7 +79,7 @@ def _left(one: Confounded) -> float:
     return abs(one.success_with - one.success_without)
 
 
-def _groups(tally: Tally) -> Ints | None:
+def _groups(tally: AttributeTally) -> Ints | None:
     """(R,) the group of each value; None where the attribute has no few groups, or they are the outcome."""
     total = int(tally.cases.sum())
     counts: dict[str, int] = {}
@@ -99,7 +99,7 @@ def _groups(tally: Tally) -> Ints | None:
     return None if doubtful <= SAME * min(good.sum(), bad.sum()) else group
 
 
-def _confounded(tally: Tally, group: Ints, passing: Mask, having: Mask) -> Confounded | None:
+def _confounded(tally: AttributeTally, group: Ints, passing: Mask, having: Mask) -> Confounded | None:
     """What is left of the difference that a step makes among the cases that pass its stage, where little is."""
 
     def counted(some: Mask) -> Floats:
@@ -122,8 +122,8 @@ def _confounded(tally: Tally, group: Ints, passing: Mask, having: Mask) -> Confo
     return Confounded(tally.attribute, success, alike)
 
 
-def _tallies(log: Log, activities: Sequence[str]) -> Iterator[Tally]:
-    """Tally every attribute whose value never changes within a case, wherever the log lives."""
+def _tallies(log: Log, activities: Sequence[str]) -> Iterator[AttributeTally]:
+    """AttributeTally every attribute whose value never changes within a case, wherever the log lives."""
     if isinstance(log, EventLog):
         return _in_memory(log, activities)
     from waypost.logs.stored.confounding import tallies
@@ -133,9 +133,13 @@ def _tallies(log: Log, activities: Sequence[str]) -> Iterator[Tally]:
     return tallies(log, activities)
 
 
-def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[Tally]:
-    first, names = log.first_event[:-1], log.names()
-    having = np.stack([np.logical_or.reduceat(names == name, first) for name in activities], axis=1)
+def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
+    from pandas import factorize
+
+    first = log.first_event[:-1]
+    code, known = factorize(log.events[ACTIVITY])
+    there = [code == known.get_loc(name) for name in activities]
+    having = np.stack([np.logical_or.reduceat(each, first) for each in there], axis=1)
     good = log.column(OUTCOME, "contrast")[first] == POSITIVE
     kind = having @ (1 << np.arange(1, len(activities) + 1)) + good
     for column in attribute_columns(map(str, log.events.columns), log.read_as):
@@ -146,7 +150,7 @@ def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[Tally]:
         rows, cases = np.unique(code * (2 << len(activities)) + kind, return_counts=True)
         value, rest = np.divmod(rows, 2 << len(activities))
         bits = rest[:, None] >> np.arange(1, len(activities) + 1) & 1
-        yield Tally(column, tuple(values[k] for k in value.tolist()), rest % 2 == 1, bits == 1, cases)
+        yield AttributeTally(column, tuple(values[k] for k in value.tolist()), rest % 2 == 1, bits == 1, cases)
 
 
 def _of_cases(log: EventLog, column: str, sample: int = 1000) -> tuple[Ints, list[str]] | None:

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from waypost.logs.confounding import VALUES, Tally
+from waypost.logs.confounding import VALUES, AttributeTally
 from waypost.logs.description import attribute_columns
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.log import StoredLog, text_of
 from waypost.model.traces import POSITIVE
 
 
-def tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[Tally]:
-    """Tally every attribute whose value never changes within a case."""
+def tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
+    """AttributeTally every attribute whose value never changes within a case."""
     read_as = {role: log.columns[role] for role in (CASE, ACTIVITY, TIME, LIFECYCLE) if role in log.columns}
     columns = attribute_columns(log.columns, read_as)
     if not columns:
@@ -37,7 +37,7 @@ def tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[Tally]:
         by = joined.group_by(value=joined[f"min_{c}"], good=joined.good, **{flag: joined[flag] for flag in flags})
         found = log.values(by.agg(n=joined.count()))
         value, good, *having, n = zip(*found, strict=True)
-        yield Tally(
+        yield AttributeTally(
             column,
             tuple("" if each is None else each for each in value),
             np.array(good, bool),
