@@ -29,6 +29,7 @@ function stopNote(page, k) {
   const stop = page.data.map.stops[k];
   if (stop.role !== "activity") return counted(stop.cases, "case");
   if (page.colour === "change" && stop.change) return `${shortPercent(stop.change.before ?? 0)} → ${shortPercent(stop.change.after ?? 0)}`;
+  if (page.colour === "contrast" && stop.stage && stop.good_share !== stop.good_share_as_far) return `${shortPercent(stop.stage.success_with ?? 0)} well · ${shortPercent(stop.stage.success_without ?? 0)} without`;
   if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share_as_far)} · bad ${shortPercent(stop.bad_share_as_far)}`;
   if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
   const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
