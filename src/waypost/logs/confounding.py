@@ -63,7 +63,7 @@ def confounding(log: Log, counted: Sequence[Counted]) -> dict[str, Confounded]:
     """
     names = list(dict.fromkeys(name for c in counted for name in (c.name, *([c.stage.name] if c.stage else []))))
     found: dict[str, Confounded] = {}
-    for tally in _tallies(log, names) if counted else ():
+    for tally in tallies(log, names) if counted else ():
         group = _groups(tally)
         if group is None:
             continue
@@ -122,15 +122,15 @@ def _confounded(tally: AttributeTally, group: Ints, passing: Mask, having: Mask)
     return Confounded(tally.attribute, success, alike)
 
 
-def _tallies(log: Log, activities: Sequence[str]) -> Iterator[AttributeTally]:
-    """AttributeTally every attribute whose value never changes within a case, wherever the log lives."""
+def tallies(log: Log, activities: Sequence[str]) -> Iterator[AttributeTally]:
+    """Tally every attribute whose value never changes within a case, wherever the log lives."""
     if isinstance(log, EventLog):
         return _in_memory(log, activities)
-    from waypost.logs.stored.confounding import tallies
+    from waypost.logs.stored.confounding import stored_tallies
     from waypost.logs.stored.log import StoredLog
 
     assert isinstance(log, StoredLog)  # noqa: S101  logs are in memory or in an engine
-    return tallies(log, activities)
+    return stored_tallies(log, activities)
 
 
 def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
@@ -144,17 +144,20 @@ def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[AttributeTa
     kind = having @ (1 << np.arange(1, len(activities) + 1)) + good
     for column in attribute_columns(map(str, log.events.columns), log.read_as):
         told = _of_cases(log, column)
-        if told is None:
+        if told is None or not any(told[1]):
             continue
-        code, values = told
-        rows, cases = np.unique(code * (2 << len(activities)) + kind, return_counts=True)
+        number, values = told
+        rows, cases = np.unique(number * (2 << len(activities)) + kind, return_counts=True)
         value, rest = np.divmod(rows, 2 << len(activities))
         bits = rest[:, None] >> np.arange(1, len(activities) + 1) & 1
         yield AttributeTally(column, tuple(values[k] for k in value.tolist()), rest % 2 == 1, bits == 1, cases)
 
 
 def _of_cases(log: EventLog, column: str, sample: int = 1000) -> tuple[Ints, list[str]] | None:
-    """(cases,) the number of each case's value, and the values, '' where a case tells none; None where one changes."""
+    """(cases,) the number of each case's value, and the values, '' where a case tells none.
+
+    None where the value changes within a case, or there are too many.
+    """
     few = log.first_event[: sample + 1]
     if few[-1] < len(log) and _codes(log.events[column].iloc[: few[-1]], few[:-1]) is None:
         return None

@@ -13,7 +13,7 @@ from waypost.logs.stored.log import StoredLog, text_of
 from waypost.model.traces import POSITIVE
 
 
-def tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
+def stored_tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
     """AttributeTally every attribute whose value never changes within a case."""
     read_as = {role: log.columns[role] for role in (CASE, ACTIVITY, TIME, LIFECYCLE) if role in log.columns}
     columns = attribute_columns(log.columns, read_as)
@@ -28,7 +28,7 @@ def tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[AttributeTall
     facts = cases.agg(**asked, **sizes)
     known = dict(zip(facts.columns, log.values(facts)[0], strict=True))
     rows = log.rows
-    flags = {f"h{k}": (rows.activity == name).max() for k, name in enumerate(activities)}
+    flags = {f"h{k}": (rows.activity == name).any() for k, name in enumerate(activities)}
     groups = rows.group_by("g").agg(good=rows.outcome.max() == POSITIVE, **flags)
     joined = log.engine.keep(cases.join(log.cases, "name").join(groups, "g"))
     for column, c in zip(columns, told, strict=True):
