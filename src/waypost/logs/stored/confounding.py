@@ -14,7 +14,7 @@ from waypost.model.traces import POSITIVE
 
 
 def stored_tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[AttributeTally]:
-    """AttributeTally every attribute whose value never changes within a case."""
+    """Tally every attribute whose value never changes within a case."""
     read_as = {role: log.columns[role] for role in (CASE, ACTIVITY, TIME, LIFECYCLE) if role in log.columns}
     columns = attribute_columns(log.columns, read_as)
     if not columns:
