@@ -13,6 +13,7 @@ from servers import SECRET, postgresql
 from small_logs import attributed, told
 from waypost.errors import LogError
 from waypost.logs import EventLog, Recipe, RecipeStep, describe_log, open_log, parse_recipe, read_log
+from waypost.logs.confounding import tallies
 from waypost.logs.stored import engines
 
 pytest.importorskip("ibis")
@@ -53,6 +54,14 @@ def expected() -> EventLog:
     return RECIPE(read_log(attributed()))
 
 
+def tallied(log) -> dict:
+    """Cases by the value of each attribute that cases keep, by outcome and by two activities."""
+    return {
+        found.attribute: sorted(zip(found.values, found.good, map(tuple, found.having), found.cases, strict=True))
+        for found in tallies(log, ["call", "go"])
+    }
+
+
 def same(log) -> None:
     """Description, notes, variants with counts, outcomes, examples and waiting times: as of the log in memory."""
     assert describe_log(log) == describe_log(read_log(attributed()))
@@ -62,6 +71,7 @@ def same(log) -> None:
     assert found == wanted
     assert waits == clock
     assert describe_log(log) == describe_log(memory)
+    assert tallied(log) == tallied(memory)
     day = np.datetime64("1970-01-03", "us")
     for part, wanted_part in zip(log.divided_at(day), memory.divided_at(day), strict=True):
         assert told(part.seen)[0] == told(wanted_part.seen)[0]

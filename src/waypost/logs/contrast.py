@@ -3,8 +3,9 @@
 A step that all cases pass is indispensable and explains nothing; a step that 95 % of the bad cases have and 2 % of the
 good ones separates them. *Separation* is the difference of the two shares, and activities are ordered by how much of it
 is certain: the limit nearest to 0 of its 95 % interval (Agresti and Caffo, The American Statistician 54, 2000), so that
-few cases count for little. Only bad cases that came as far as the step can happen are compared with the good ones: that
-failures are over before a late step is no merit of the step (`waypost.logs.stages`).
+few cases count for little. Only cases that came as far as the step can happen are compared: that failures are over
+before a late step is no merit of the step (`waypost.logs.stages`). What is certain among them counts by the share of
+the good cases, or of the bad ones if that is more, that came as far: what few cases get to explains little.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from waypost.logs.deciding import deciding_activities
 from waypost.logs.stages import stages_before
 from waypost.logs.variants import Log, Variants, Waiting
+from waypost.model.arrays import Ints, Mask
 from waypost.model.traces import Counted, Separated, Stage
 
 CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
@@ -72,59 +74,75 @@ class Contrasts(Separated[Contrast]):
 def contrast(log: Log) -> Contrasts:
     """Count every activity among the good and the bad cases of a log whose outcome is set."""
     seen = log.seen
-    good, count, waiting = seen.good, seen.count, seen.clock.waiting
-    why = deciding_activities(seen)
-    stages = _stages(seen, why)
-    n_good, n_bad = int(count[good].sum()), int(count[~good].sum())
+    waiting, why = seen.clock.waiting, deciding_activities(seen)
+    names, good, stages = list(seen.activities), seen.good, _stages(seen, why)
+    everyone = np.ones(len(seen), bool)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
         having = seen.present[:, k]
-        with_good, with_bad = int(count[having & good].sum()), int(count[having & ~good].sum())
-        stage = stages.get(name)
-        here, bad_here = (with_bad, n_bad) if stage is None else (stage.having - with_good, stage.cases - n_good)
+        among = _among(seen.count, good, having, everyone)
+        here = among if stages[k] < 0 else _among(seen.count, good, having, seen.present[:, stages[k]])
         found.append(
             Contrast(
                 name=name,
-                cases=with_good + with_bad,
+                cases=among.having,
                 events=events,
-                good_cases=with_good,
-                bad_cases=with_bad,
-                good_share=with_good / n_good,
-                bad_share=with_bad / n_bad,
-                success_after=_share(with_good, with_good + with_bad),
-                success_without=_share(n_good - with_good, n_good + n_bad - with_good - with_bad),
-                certain=certain_difference(with_good, n_good, here, bad_here),
-                stage=stage,
+                good_cases=among.with_good,
+                bad_cases=among.with_bad,
+                good_share=among.with_good / among.good,
+                bad_share=among.with_bad / among.bad,
+                success_after=among.success_with,
+                success_without=among.success_without,
+                certain=certain_difference(*here) * max(here.good / among.good, here.bad / among.bad),
+                stage=None if stages[k] < 0 else here.stage(names[stages[k]]),
                 defines_outcome=why.get(name),
                 good_waiting=waiting.get((name, True)),
                 bad_waiting=waiting.get((name, False)),
             )
         )
     found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
-    return Contrasts(n_good, n_bad, tuple(found))
+    return Contrasts(int(seen.count[good].sum()), int(seen.count[~good].sum()), tuple(found))
 
 
-def _stages(seen: Variants, why: Mapping[str, str]) -> dict[str, Stage]:
-    """Stage of every activity that some good cases do without, and how it fares among the cases that pass the stage."""
-    names, good, count = list(seen.activities), seen.good, seen.count
-    everywhere = seen.present[good].all(axis=0)
-    told = np.array([name not in why for name in names], bool)
-    passed = np.flatnonzero(everywhere & told & ~seen.present.all(axis=0)).tolist()
-    before = stages_before(seen, sorted(passed, key=names.__getitem__))
-    found = {}
-    for k in np.flatnonzero(told & ~everywhere & (before >= 0)).tolist():
-        here, having = seen.present[:, before[k]], seen.present[:, k]
-        cases, with_it = int(count[here].sum()), int(count[here & having].sum())
-        well, well_with = int(count[good].sum()), int(count[good & having].sum())
-        found[names[k]] = Stage(
-            names[before[k]],
-            cases,
-            with_it,
-            bad_share=_share(with_it - well_with, cases - well) or 0.0,
-            success_with=_share(well_with, with_it),
-            success_without=_share(well - well_with, cases - with_it),
-        )
-    return found
+class _Among(NamedTuple):
+    """Some of the cases: how many are good and bad, and how many of both have an activity."""
+
+    with_good: int
+    good: int
+    with_bad: int
+    bad: int
+
+    @property
+    def having(self) -> int:
+        return self.with_good + self.with_bad
+
+    @property
+    def success_with(self) -> float | None:
+        return _share(self.with_good, self.having)
+
+    @property
+    def success_without(self) -> float | None:
+        return _share(self.good - self.with_good, self.good + self.bad - self.having)
+
+    def stage(self, name: str) -> Stage:
+        """What an activity changes from a stage on, which these cases pass."""
+        shares = _share(self.with_good, self.good) or 0.0, _share(self.with_bad, self.bad) or 0.0
+        return Stage(name, self.good + self.bad, self.having, *shares, self.success_with, self.success_without)
+
+
+def _among(count: Ints, good: Mask, having: Mask, some: Mask) -> _Among:
+    """Count the cases of some variants, those that are good, and those with an activity."""
+    well, badly = some & good, some & ~good
+    return _Among(*(int(count[part].sum()) for part in (well & having, well, badly & having, badly)))
+
+
+def _stages(seen: Variants, why: Mapping[str, str]) -> Ints:
+    """(activities,) the stage of every activity that could explain the outcome, by its number; -1 where there is none.
+
+    What all good cases pass is not compared: without it, no case succeeds.
+    """
+    told = np.array([name not in why for name in seen.activities], bool)
+    return np.where(told & ~seen.present[seen.good].all(axis=0), stages_before(seen, told), -1)
 
 
 def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> float:

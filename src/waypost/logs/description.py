@@ -16,6 +16,7 @@ from waypost.logs.variants import Log
 
 FEW_VALUES = 12  # an attribute with so many values has them listed
 LISTED = 5  # of one with more, so many
+UNIQUE = 0.5  # of the cases: a number with more values is rather a name
 FEW_VARIANTS = 10
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"  # in the words of every engine
 DATE = r"^\d{4}-\d\d-\d\d"

@@ -110,8 +110,9 @@ def _decided(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_
         times = log.times("contrast")
         late |= times[row] + MOMENT >= times[moment]
     by_event = decided[case[row]] >= 0
-    counts = [np.bincount(code[row], weights=part, minlength=len(names)) for part in (late, by_event)]
-    return {name: Decided(int(counts[0][k]), int(counts[1][k])) for name, k in position.items()}
+    parts = (late, by_event, late & by_event)
+    counts = np.array([np.bincount(code[row], weights=part, minlength=len(names)) for part in parts], np.int64)
+    return {name: Decided(*counts[:, k].tolist()) for name, k in position.items()}
 
 
 def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_]) -> Ints:

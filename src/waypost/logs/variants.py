@@ -56,10 +56,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class Decided:
-    """Of the cases that have an activity: in how many it comes when nothing is open, how many an event decided."""
+    """Of the cases that have an activity: in how many it comes when nothing is open, how many an event decided.
+
+    In those that are `settled`, the event had decided the case by then, or does so at the same moment.
+    """
 
     late: int
     by_event: int
+    settled: int
 
 
 @dataclass(frozen=True, eq=False)

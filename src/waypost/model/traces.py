@@ -34,14 +34,24 @@ def written(name: str, naming: Naming) -> str:
 
 @dataclass(frozen=True)
 class Stage:
-    """The last step before an activity that all good cases pass, and what the activity changes from there on."""
+    """The last step that nearly always comes before an activity, and what the activity changes from there on."""
 
     name: str
     cases: int  # that pass it
     having: int  # that pass it and have the activity
-    bad_share: float  # of the bad cases that pass it, how many have the activity
+    good_share: float  # of the good cases that pass it, how many have the activity
+    bad_share: float
     success_with: float | None  # of the cases that pass it and have the activity, how many end well
     success_without: float | None
+
+
+@dataclass(frozen=True)
+class Confounded:
+    """An attribute by which cases with an activity differ to begin with, and success with it and among cases alike."""
+
+    attribute: str
+    success_with: float
+    success_without: float  # were the cases without it divided among the attribute's groups like those with it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +70,9 @@ class Counted:
     bad_share: float
     success_after: float | None  # of the cases that have it, how many end well
     success_without: float | None
-    certain: float  # the part of the separation, among the cases that came as far, that few cases cannot have made
+    certain: float  # the part of the separation among the cases that came as far that few cases cannot have made
     stage: Stage | None = None  # how far a case must have come; None where the activity may come at any time
+    confounded: Confounded | None = None  # by what most of the difference comes, where it was looked for and found
     defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 
     @property
@@ -70,19 +81,29 @@ class Counted:
         return self.good_share - self.bad_share
 
     @property
+    def success_with_as_far(self) -> float | None:
+        """Of the cases with it that came as far as it can happen, which nearly all did, how many end well."""
+        return self.success_after if self.stage is None else self.stage.success_with
+
+    @property
     def success_without_as_far(self) -> float | None:
         """Of the cases without it that came as far as it can happen, how many end well."""
         return self.success_without if self.stage is None else self.stage.success_without
 
     @property
+    def good_share_as_far(self) -> float:
+        """Of the good cases that came as far as it can happen, how many have it."""
+        return self.good_share if self.stage is None else self.stage.good_share
+
+    @property
     def bad_share_as_far(self) -> float:
-        """Of the bad cases that came as far as it can happen, how many have it; every good case came as far."""
+        """Of the bad cases that came as far as it can happen, how many have it."""
         return self.bad_share if self.stage is None else self.stage.bad_share
 
     @property
     def helps(self) -> bool:
         """Whether cases that came as far end well more often with it than without."""
-        return self.good_share > self.bad_share_as_far
+        return self.good_share_as_far > self.bad_share_as_far
 
 
 AnyCounted = TypeVar("AnyCounted", bound=Counted)

@@ -8,7 +8,7 @@ from rich import box
 from rich.console import Console
 from rich.text import Text
 
-from waypost.logs.description import FEW_VALUES, Attribute, LogDescription
+from waypost.logs.description import FEW_VALUES, UNIQUE, Attribute, LogDescription
 from waypost.report.table import fitted_table
 from waypost.report.wording import count, percent, printable
 
@@ -16,7 +16,6 @@ VARIANTS = 5
 NAMES = 8  # of a long list, so many are shown
 SEQUENCE = 200  # characters of a variant
 SEGMENTS = 3  # attributes that are named for dividing the cases
-UNIQUE = 0.5  # of the cases: a number with more values is rather a name
 UNDIVIDED = (
     "No event or attribute divides the cases into good and bad ones; read more cases, take a deadline as the outcome "
     "(--within '60 days' with --positive EVENT), or set one by a recipe (set_outcome)."

@@ -102,6 +102,8 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
             {
                 "name": score.name,
                 **{name: getattr(score, name) for name in COUNTED},
+                "stage": None if score.stage is None else score.stage.name,
+                "confounded": None if score.confounded is None else asdict(score.confounded),
                 "defines_outcome": score.defines_outcome is not None,
                 **{scope: numbers(**bounds._asdict()) for scope, bounds in score.bounds.items()},
             }

@@ -11,11 +11,12 @@ import numpy as np
 from waypost.importance.activities import Story
 from waypost.model import MDP
 from waypost.model.traces import written
+from waypost.report.story import doubt
 
 ARROWS = 1_500  # the most frequent; nobody reads more
 _SCORES = (
-    *("good_share", "bad_share", "bad_share_as_far", "certain", "success_after", "success_without"),
-    "defines_outcome",
+    *("good_share", "bad_share", "good_share_as_far", "bad_share_as_far", "certain"),
+    *("success_after", "success_without", "defines_outcome"),
 )
 
 
@@ -34,6 +35,7 @@ def map_data(story: Story, mdp: MDP, at: Mapping[int, int], cases: Mapping[str, 
             known |= {name: getattr(score, name) for name in _SCORES}
             known["bounds"] = {scope: [float(bound) for bound in bounds] for scope, bounds in score.bounds.items()}
             known["stage"] = None if score.stage is None else asdict(score.stage)
+            known["doubt"] = doubt(score).strip()
             known["few"] = sorted(score.on_few)
             known["intervals"] = {name: list(ends) for name, ends in score.intervals.items()}
             known["examples"] = [*cases.get(stop.name, ())][:8]

@@ -24,7 +24,7 @@ def print_segments(found: Segments, console: Console | None = None) -> None:
         said = (
             "-"
             if best is None
-            else f"{best.name}: {percent(best.good_share)} good, {percent(best.bad_share_as_far)} bad"
+            else f"{best.name}: {percent(best.good_share_as_far)} good, {percent(best.bad_share_as_far)} bad"
         )
         lines.append([segment.name, said, f"{segment.cases:,}", percent(segment.success)])
     console.print(Text(f"\nBy {printable(found.attribute)}:"))

@@ -27,7 +27,7 @@ MARKED = f"{MARK} hangs on choices that fewer than 30 cases took"
 AS_RUN = ("good cases", "bad cases", "success after", "success without", "cases")
 AS_FAR = "without, as far"
 CAME_AS_FAR = (
-    f"'{AS_FAR}' leaves out the cases that were over before the step could happen: that is the fair comparison."
+    f"'{AS_FAR}' counts only cases that pass the last step that nearly always comes before: the fair comparison."
 )
 
 
@@ -86,7 +86,7 @@ def shows_model(story: Story) -> bool:
 def shows_stages(story: Story) -> bool:
     """Whether a step that is not rare fares otherwise among the cases that came as far than among all."""
     often = (a for a in story.ranked if a.cases >= RARE * story.cases)
-    return any((a.success_without_as_far or 0) - (a.success_without or 0) >= APART for a in often)
+    return any(abs((a.success_without_as_far or 0) - (a.success_without or 0)) >= APART for a in often)
 
 
 def share_cell(value: float | None) -> str:
@@ -159,7 +159,20 @@ def _stages(groups: Sequence[Group]) -> str:
     )
 
 
+def doubt(score: ActivityScore) -> str:
+    """Say by which attribute cases with an activity differ to begin with, where most of the difference is due to it."""
+    if (found := score.confounded) is None:
+        return ""
+    differ = f"But cases with it differ in {printable(found.attribute.removeprefix('case:'))} to begin with"
+    shares = f"{percent(found.success_with)} end well with it, {percent(found.success_without)} without"
+    return f" {differ}: of cases alike in that, {shares}."
+
+
 def _finding(group: Group) -> str:
+    return _compared(group) + doubt(group[0])
+
+
+def _compared(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     if (stage := score.stage) is not None and stage.success_with is not None and stage.success_without is not None:

@@ -21,7 +21,8 @@ from waypost.importance.question import Scope
 from waypost.importance.reading import kind_of
 from waypost.learn import Learned, Prepared, prepare
 from waypost.learn.alergia import MergingProgress
-from waypost.logs import Actors, Contrasts, EventLog, Recipe, RecipeStep, contrast, open_log, process_map
+from waypost.logs import Actors, Contrasts, EventLog, Log, Recipe, RecipeStep, contrast, open_log, process_map
+from waypost.logs.confounding import confounding
 from waypost.logs.stored import StoredLog
 from waypost.logs.traces import Traces, log_of_traces
 from waypost.model import MDP, Strategy
@@ -34,6 +35,7 @@ from waypost.uncertainty.resampling import Resampled, bootstrap
 from waypost.uncertainty.shares import share_intervals
 
 FEW_CASES = 30  # fewer are told of
+TELLING = 8  # activities that findings tell of, at most
 OBSERVED, CONTRAST = "observed", "contrast"
 
 
@@ -161,7 +163,7 @@ def _scores(
     known: Groundwork, chosen: Chosen, wanted: Collection[str], resamples: int, seed: int
 ) -> tuple[list[ActivityScore], tuple[str, ...]]:
     """Scores of the activities, with intervals where cases are drawn again, and why one may exclude its own bound."""
-    scores = [chosen.score(c) for c in known.counted.activities if c.name in wanted]
+    scores = _doubted(known.log, [chosen.score(c) for c in known.counted.activities if c.name in wanted])
     if not resamples:
         return scores, ()
     ready = known.ready
@@ -189,6 +191,13 @@ def _scores(
     names = {written(score.name, ready.naming) for score in scores}
     reasons = {name: why for one in drawn.values() for name, why in one.excluded().items() if name in names}
     return found, tuple(f"the interval of {name!r} leaves out its own bound: {why}" for name, why in reasons.items())
+
+
+def _doubted(log: Log, scores: Sequence[ActivityScore]) -> list[ActivityScore]:
+    """Scores, those that findings may tell of with the attribute that confounds them, where there is one."""
+    telling = [s for s in scores if s.defines_outcome is None and s.certain > 0 and s.good_share < 1][:TELLING]
+    found = confounding(log, telling)
+    return [replace(score, confounded=found.get(score.name)) for score in scores]
 
 
 def _story(

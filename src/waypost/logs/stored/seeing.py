@@ -150,6 +150,8 @@ def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
         soon = ibis.literal(False)
         n = joined.n
     late = (joined.pos >= joined.moment) | soon
-    counted = joined.select("activity", late=late.ifelse(n, 0), by_event=joined.decided.notnull().ifelse(n, 0))
-    found = counted.group_by("activity").agg(late=counted.late.sum(), by_event=counted.by_event.sum())
-    return {name: Decided(int(late), int(by_event)) for name, late, by_event in log.values(found)}
+    by_event = joined.decided.notnull()
+    parts = {"late": late, "by_event": by_event, "settled": late & by_event}
+    counted = joined.select("activity", **{name: part.ifelse(n, 0) for name, part in parts.items()})
+    found = counted.group_by("activity").agg(**{name: counted[name].sum() for name in parts})
+    return {name: Decided(*map(int, counts)) for name, *counts in log.values(found)}

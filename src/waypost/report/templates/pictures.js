@@ -15,7 +15,7 @@ function fitting(total, part, room, shares) {
 
 function weightOf(map, k) {
   // what is worth being shown: what many cases have, and what tells good from bad
-  const { cases, good_share: good, bad_share_as_far: bad, defines_outcome: defines } = map.stops[k];
+  const { cases, good_share_as_far: good, bad_share_as_far: bad, defines_outcome: defines } = map.stops[k];
   return cases / map.cases + (good == null || defines ? 0 : Math.abs(good - bad));
 }
 

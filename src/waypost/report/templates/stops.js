@@ -29,7 +29,8 @@ function stopNote(page, k) {
   const stop = page.data.map.stops[k];
   if (stop.role !== "activity") return counted(stop.cases, "case");
   if (page.colour === "change" && stop.change) return `${shortPercent(stop.change.before ?? 0)} → ${shortPercent(stop.change.after ?? 0)}`;
-  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share)} · bad ${shortPercent(stop.bad_share_as_far)}`;
+  if (page.colour === "contrast" && stop.stage && stop.good_share !== stop.good_share_as_far) return `${shortPercent(stop.stage.success_with ?? 0)} well · ${shortPercent(stop.stage.success_without ?? 0)} without`;
+  if (page.colour === "contrast" && stop.good_share != null && !stop.defines_outcome) return `good ${shortPercent(stop.good_share_as_far)} · bad ${shortPercent(stop.bad_share_as_far)}`;
   if (page.colour === "success" && stop.success_after != null) return `${shortPercent(stop.success_after)} succeed`;
   const bounds = ["upper", "lower", "width", "kind"].includes(page.colour) ? stopBounds(page, k) : null;
   return bounds ? span(...bounds) : counted(stop.cases, "case");
@@ -48,7 +49,7 @@ function stopLook(page, k) {
   }
   if (page.colour === "contrast") {
     if (stop.good_share == null || stop.defines_outcome) return { text, classes: defines, value: 0 };
-    const apart = stop.good_share - stop.bad_share_as_far;
+    const apart = stop.good_share_as_far - stop.bad_share_as_far;
     return { text, tone: Math.abs(apart) < .02 ? "ramp" : apart > 0 ? "for" : "against", value: Math.abs(apart) < .02 ? 0 : Math.min(1, 1.6 * Math.abs(apart)), classes: defines };
   }
   if (page.colour === "success") return { text, tone: "ramp", value: stop.success_after ?? 0, classes: defines };
@@ -98,11 +99,12 @@ function contrastRows(page, stop) {
     return element("div", { class: `row ${tone}` }, element("span", { class: "muted" }, title), value == null ? element("span", { class: "bar" }) : bar(value, value), element("span", {}, value == null ? "no such case" : percent(value), interval(stop, name)));
   };
   const fair = stop.stage ? [element("p", {}, `Of the ${stop.stage.cases.toLocaleString("en")} cases that pass `, bdi(stop.stage.name), `, ${endsWell(stop.stage.success_with)} end well with it, ${endsWell(stop.stage.success_without)} without it.`)] : [];
+  const doubt = stop.doubt ? [element("p", {}, stop.doubt)] : [];
   const drawn = Object.keys(stop.intervals || {}).length ? [element("p", { class: "muted" }, "In brackets: where 95 % of the shares lie when cases are drawn again.")] : [];
   if (stop.defines_outcome) return [element("p", { class: "hint" }, `Says nothing new: it ${stop.defines_outcome}.`)];
   return [
     element("h4", {}, "How many have it"), row("Good cases", "good_share", "for"), row("Bad cases", "bad_share", "against"),
-    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...fair, ...drawn,
+    element("h4", {}, "How many end well"), row("With it", "success_after", "for"), row("Without it", "success_without", "against"), ...fair, ...doubt, ...drawn,
   ];
 }
 
@@ -159,8 +161,8 @@ function stopRanking(page) {
     .sort((a, b) => b.stop.certain - a.stop.certain || b.stop.cases - a.stop.cases).slice(0, 8);
   if (!ranked.length) return null;
   return [
-    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step, bad ones only where they came as far as it can happen; what separates them most comes first."),
+    element("h3", {}, "Good cases against bad"), element("p", { class: "muted" }, "How many of them have a step, of those that came as far as it can happen; what separates most cases comes first."),
     element("table", { class: "plain" }, element("thead", {}, element("tr", {}, ["Step", "Good", "Bad"].map((t, i) => element("th", { scope: "col", class: i ? "num" : null }, t)))),
-      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share >= stop.bad_share_as_far ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share)), element("td", { class: "num" }, percent(stop.bad_share_as_far)))))),
+      element("tbody", {}, ranked.map(({ stop, k }) => element("tr", { class: stop.good_share_as_far >= stop.bad_share_as_far ? "for" : "against" }, element("th", { scope: "row" }, page.stopLink(k)), element("td", { class: "num" }, percent(stop.good_share_as_far)), element("td", { class: "num" }, percent(stop.bad_share_as_far)))))),
   ];
 }
