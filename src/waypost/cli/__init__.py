@@ -19,6 +19,7 @@ import click
 
 from waypost.cli.ahead import import_arrays, storm_ahead
 from waypost.cli.progress import InterruptedWorkError
+from waypost.cli.repeated import refuse_repeated
 from waypost.cli.stopping import ending, stopping
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
@@ -60,7 +61,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; Storm starts before it is imported, where the arguments look as if it were needed."""
         ctx.with_resource(storm_ahead(args[1:]))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            refuse_repeated(command, name, rest, ctx)
+        return name, command, rest
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""
