@@ -102,5 +102,7 @@ def _count(prepared: Prepared, options: dict[str, Any], min_seen: int | None) ->
         found = find_log_patterns(
             prepared, top=options["top"], effort=options["effort"], min_seen=min_seen, progress=progress
         )
+    if options["eps"] is not None and not found.notes and not any(one.bounds for one in found):
+        tell(["patterns are counted in the cases of the log, and nobody chooses: --eps changes nothing"])
     document = counted_document(found, "the observed strategy")
     deliver(lambda console: print_counted(found, console), document, options)

@@ -99,7 +99,7 @@ def _table(found: CountedPatterns, console: Console) -> Any:
     titles = [SCOPE_TITLES[scope] for scope in scopes]
     head = ["pattern", "good cases", "bad, as far", *titles, "success with", "without, as far", "cases"]
     lines: list[list[str | Text]] = []
-    for title, helping in (("more in good cases:", True), ("more in bad cases:", False)):
+    for title, helping in (("more in good:", True), ("more in bad:", False)):
         some = [one for one in found if one.helps == helping]
         lines += [[Text(title, "dim"), *[""] * (len(head) - 1)]] if some else []
         lines += [_cells(one, scopes) for one in some]

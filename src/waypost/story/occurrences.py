@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from waypost.logs import Variants
 from waypost.model.arrays import Floats, Ints, Mask
 
-Places = NDArray[np.int32]  # of events in their variants
+EventPlaces = NDArray[np.int32]  # of events in their variants
 NEVER = np.iinfo(np.int32).max
 
 # orders of two activities A and B, each with those that it is a special case of; "a" and "b" are having A, having B
@@ -53,12 +53,12 @@ class Occurrences:
         return cls(seen.variant[kept], place[kept], code[kept], len(seen), len(names))
 
     @cached_property
-    def first(self) -> Places:
+    def first(self) -> EventPlaces:
         """(V, K) place of the first occurrence, NEVER where there is none."""
         return self._places(self._key, self.place, NEVER).reshape(self.n_variants, self.n_names)
 
     @cached_property
-    def last(self) -> Places:
+    def last(self) -> EventPlaces:
         """(V, K) place of the last occurrence, -1 where there is none."""
         return self._places(self._key[::-1], self.place[::-1], -1).reshape(self.n_variants, self.n_names)
 
@@ -66,7 +66,7 @@ class Occurrences:
     def _key(self) -> Ints:
         return self.variant * self.n_names + self.code
 
-    def _places(self, key: Ints, place: Ints, missing: int) -> Places:
+    def _places(self, key: Ints, place: Ints, missing: int) -> EventPlaces:
         """(V * K,) the first place that is given for each key."""
         return first_given(key, place, self.n_variants * self.n_names, missing)
 
@@ -110,7 +110,7 @@ class Occurrences:
         """(E - 1,) whether the next event kept comes right after this one, in the same variant."""
         return np.asarray((np.diff(self.variant) == 0) & (np.diff(self.place) == 1))
 
-    def matches(self, a: int, b: int, *, direct: bool) -> tuple[Places, Places]:
+    def matches(self, a: int, b: int, *, direct: bool) -> tuple[EventPlaces, EventPlaces]:
         """(V,) place of B in the first match of A and then B, and of A in the last one; NEVER and -1 without any."""
         if direct:
             ending = np.flatnonzero((self.code[:-1] == a) & (self.code[1:] == b) & self._adjacent) + 1
@@ -123,7 +123,7 @@ class Occurrences:
         return ends, first_given(self.variant[backwards], self.place[backwards], self.n_variants, -1)
 
 
-def first_given(key: Ints, value: Ints, size: int, missing: int) -> Places:
+def first_given(key: Ints, value: Ints, size: int, missing: int) -> EventPlaces:
     """(size,) the first value that is given for each key, `missing` where none is.
 
     >>> first_given(np.array([2, 0, 2]), np.array([5, 6, 7]), 4, -1).tolist()
@@ -140,7 +140,7 @@ def counted(has: Mask, weight: Floats) -> Floats:
     return np.asarray(np.moveaxis(weight.T @ has.astype(float), 0, -1))
 
 
-def _decided_at(seen: Variants) -> Places:
+def _decided_at(seen: Variants) -> EventPlaces:
     """(V,) place of the first event that decides a variant as it ends, NEVER where none does."""
     outcomes = np.array(seen.outcomes or [""] * len(seen), object)
     decides = np.array([kind.decides for kind in seen.kinds], object)[seen.kind]

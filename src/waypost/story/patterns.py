@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from waypost.arguments import Natural, Positive, checked
+from waypost.importance import Bounds
 from waypost.learn import AUTO, Learned, Prepared
 from waypost.learn.alergia import NO_MERGING, MergingProgress
 from waypost.logs import Actors, Log, contrast
@@ -22,6 +23,8 @@ from waypost.patterns.search import mutual_information
 from waypost.story.explaining import ready_log
 from waypost.story.searching import Hypothesis, Judgement, LogSearch
 from waypost.uncertainty.support import supported, usual_min_seen
+
+Range = Literal["all", "optimal"]  # the strategies that bounds are over
 
 STATES = 2_000  # of a larger model, bounds of patterns over strategies are not computed
 STEPS = 50_000  # of all variants together; unless it is merged by force, the model of more is larger than that
@@ -44,7 +47,7 @@ def find_log_patterns(
     positive: str | Sequence[str] | None = None,
     actors: Actors | None = None,
     eps: float | str | None = None,
-    scope: Iterable[str] = ("all", "optimal"),
+    scope: Range | Iterable[Range] = ("all", "optimal"),
     min_seen: Natural | None = None,
     top: Positive = 20,
     effort: Positive = 20_000,
@@ -95,7 +98,8 @@ def find_log_patterns(
     search = LogSearch(log.seen, contrasts, effort)
     judged = search.run(top)
     known, notes = _choosing(ready, log, learned, min_seen, progress)
-    told = tuple(_told(one, search, known, tuple(scope), ready.naming) for one in judged)
+    scopes: tuple[Range, ...] = (scope,) if isinstance(scope, str) else tuple(scope)
+    told = tuple(_told(one, search, known, scopes, ready.naming) for one in judged)
     return CountedPatterns(
         repr(POSITIVE),
         contrasts.success,
@@ -129,7 +133,7 @@ def _choosing(
 
 
 def _told(
-    judged: Judgement, search: LogSearch, known: MDP | None, scopes: tuple[str, ...], naming: Naming
+    judged: Judgement, search: LogSearch, known: MDP | None, scopes: tuple[Range, ...], naming: Naming
 ) -> CountedPattern:
     """Judgement with the names of the log, and with bounds over strategies where there is a model to ask."""
     hypothesis, weight = judged.hypothesis, search.weight
@@ -137,11 +141,11 @@ def _told(
     good, bad = (int(n) for n in weight[judged.has].sum(axis=0))
     all_good, all_bad = (int(n) for n in search.totals)
     pattern, whole = pattern_of(hypothesis, names), all_good + all_bad
-    bounds = {}
+    bounds: dict[str, Bounds] = {}
     if known is not None:
         spelt = pattern_of(hypothesis, [written(name, naming) for name in names])
         for one in scopes:
-            found = pattern_importance(known, pattern=spelt, target=POSITIVE, scope=one, by="activity")  # type: ignore[arg-type]
+            found = pattern_importance(known, pattern=spelt, target=POSITIVE, scope=one, by="activity")
             bounds[one] = found.bounds
     return CountedPattern(
         name=str(pattern),

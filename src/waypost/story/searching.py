@@ -23,6 +23,8 @@ from waypost.model.arrays import Floats, Mask
 from waypost.story.occurrences import PAIRS, Occurrences, counted
 from waypost.uncertainty.chance import ALLOWED, Fourfold, beyond, by_chance, errors_at, limit, standard_errors
 
+KINDS = ("passes", "repeated", *PAIRS, "segment")  # the simplest first
+
 LEAST = 0.01  # of the cases must have a pattern, and as many must lack it
 POINTS = 0.05  # a difference that is surely smaller than this is nothing to act on
 REPEATED = (2, 3)  # at least so often
@@ -37,7 +39,7 @@ CLOSEST = 5  # of what may be chance are shown where nothing is certain
 class Hypothesis:
     """A pattern over activities that are numbers."""
 
-    kind: str  # "passes", "repeated", one of PAIRS, or "segment"
+    kind: str  # one of KINDS
     steps: tuple[int, ...]
     times: int = 1  # of a repetition
     direct: bool = (
@@ -80,7 +82,7 @@ class LogSearch:
         self.totals = self.weight.sum(axis=0)
         ranked = sorted(contrasts.ranked, key=lambda c: (-c.cases, c.name))
         often = [c for c in ranked if c.cases >= LEAST * self.totals.sum()]
-        most = max(2, isqrt(effort // len(PAIRS)))
+        most = _most_activities(effort)
         self.names = [c.name for c in often[:most]]
         self.left_out = len(often) - len(self.names)
         self.found = Occurrences.of(seen, self.names)
@@ -88,7 +90,7 @@ class LogSearch:
         self.single = counted(self.found.present, self.weight)
         k = len(self.names)
         self.layers = {1: (1 + len(REPEATED)) * k, 2: len(PAIRS) * k * k, 3: 4 * k**3}
-        self.tried = self.layers[1] + self.layers[2]
+        self.tried = _tried(k)
         self.effort = max(0, effort - self.tried)
         number = {name: i for i, name in enumerate(self.names)}
         every = self.single[:, 0] == self.totals[0]
@@ -165,23 +167,12 @@ class LogSearch:
 
     def judged(self, hypothesis: Hypothesis) -> Judgement:
         """How a hypothesis fares among the cases that came as far."""
-        has = self.holds(hypothesis, self.found)
+        has = holds(hypothesis, self.found)
         stage = self._stage(hypothesis)
         table = self._table(has, stage)
         good, bad = table.good_with + table.good_without, table.bad_with + table.bad_without
         certain = certain_difference(*(int(n) for n in (table.good_with, good, table.bad_with, bad)))
         return Judgement(hypothesis, has, stage, table, certain, self._simpler(hypothesis))
-
-    def holds(self, hypothesis: Hypothesis, where: Occurrences) -> Mask:
-        """(V,) the variants in which a hypothesis holds."""
-        steps, first, last = hypothesis.steps, where.first, where.last
-        if hypothesis.kind in ("passes", "repeated"):
-            return np.asarray(where.times[:, steps[0]] >= hypothesis.times)
-        if hypothesis.kind != "segment":
-            return where.pairs(steps[0], hypothesis.kind, steps[1])
-        if hypothesis.before:
-            return np.asarray(first[:, steps[0]] < where.matches(*steps[1:], direct=hypothesis.direct)[1])
-        return np.asarray(where.matches(*steps[:2], direct=hypothesis.direct)[0] < last[:, steps[2]])
 
     def _simpler(self, hypothesis: Hypothesis) -> tuple[Floats, ...]:
         """Good and bad cases of every simpler pattern that a hypothesis is a special case of."""
@@ -201,7 +192,7 @@ class LogSearch:
         if hypothesis.direct:
             parents.append(self._tables["direct"][(b, c) if hypothesis.before else (a, b)])
             loose = Hypothesis("segment", steps, before=hypothesis.before)
-            parents.append(counted(self.holds(loose, self.found), self.weight))
+            parents.append(counted(holds(loose, self.found), self.weight))
         return tuple(parents)
 
     def _stage(self, hypothesis: Hypothesis) -> int | None:
@@ -237,7 +228,7 @@ class LogSearch:
             return False
         if self.known is None:
             return True
-        table = self._table(self.holds(hypothesis, self.known), judged.stage)
+        table = self._table(holds(hypothesis, self.known), judged.stage)
         return bool(standard_errors(table) > 0) == good and by_chance(table) <= allowed
 
     def _different(self, judged: list[Judgement], top: int) -> list[Judgement]:
@@ -274,15 +265,41 @@ class LogSearch:
         return (errors > 0) != one.helps or abs(errors) < errors_at(self._limit(len(one.hypothesis.steps)))
 
 
+def holds(hypothesis: Hypothesis, where: Occurrences) -> Mask:
+    """(V,) the variants in which a hypothesis holds."""
+    steps, first, last = hypothesis.steps, where.first, where.last
+    if hypothesis.kind in ("passes", "repeated"):
+        return np.asarray(where.times[:, steps[0]] >= hypothesis.times)
+    if hypothesis.kind != "segment":
+        return where.pairs(steps[0], hypothesis.kind, steps[1])
+    if hypothesis.before:
+        return np.asarray(first[:, steps[0]] < where.matches(*steps[1:], direct=hypothesis.direct)[1])
+    return np.asarray(where.matches(*steps[:2], direct=hypothesis.direct)[0] < last[:, steps[2]])
+
+
+def _most_activities(effort: int) -> int:
+    """How many activities all patterns of one and of two can be tried of, at least one.
+
+    >>> [_most_activities(effort) for effort in (1, 30, 31, 20_000)]
+    [1, 2, 2, 57]
+    """
+    found = isqrt(effort // len(PAIRS))
+    return max(1, found if _tried(found) <= effort else found - 1)
+
+
+def _tried(activities: int) -> int:
+    """Patterns of one activity and of two."""
+    return (1 + len(REPEATED)) * activities + len(PAIRS) * activities**2
+
+
 def _within(own: Floats, parent: Floats) -> Fourfold:
     """Cases with a pattern among those with a simpler one, which are more."""
     rest = parent - own
     return Fourfold(own[..., 0], own[..., 1], rest[..., 0], rest[..., 1])
 
 
-def _rank(judged: Judgement) -> tuple[float, int, int, str, tuple[int, ...]]:
+def _rank(judged: Judgement) -> tuple[float, int, int, int, tuple[int, ...]]:
     """Order: what surely differs most first; of equals the shortest, the rarest, which says more, and the simplest."""
     hypothesis = judged.hypothesis
     having = round(float(judged.table.good_with + judged.table.bad_with))
-    kind = "" if hypothesis.kind == "passes" else hypothesis.kind
-    return (-round(judged.certain, 9), len(hypothesis.steps), having, kind, hypothesis.steps)
+    return (-round(judged.certain, 9), len(hypothesis.steps), having, KINDS.index(hypothesis.kind), hypothesis.steps)
