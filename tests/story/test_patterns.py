@@ -135,6 +135,12 @@ def test_where_nothing_is_certain_the_closest_are_told_as_that():
     )
 
 
+def test_where_all_there_is_is_the_outcome_nothing_is_told():
+    found = told([["pay"]] * 30 + [["go"]] * 30)
+    assert not len(found)
+    assert "there is nothing to make patterns of" in _printed(found)
+
+
 @pytest.mark.parametrize("cases", [[["ask", "pay"]], [["ask", "pay"]] * 9, [["ask", "go"], ["go"]]])
 def test_without_good_and_bad_cases_there_is_a_clear_error(cases):
     with pytest.raises(LogError, match=r"nothing tells good cases from bad ones|no event 'pay' in this log"):

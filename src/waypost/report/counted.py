@@ -103,7 +103,7 @@ def _table(found: CountedPatterns, console: Console) -> Any:
         some = [one for one in found if one.helps == helping]
         lines += [[Text(title, "dim"), *[""] * (len(head) - 1)]] if some else []
         lines += [_cells(one, scopes) for one in some]
-    return fitted_table(console, head, lines, spared=titles, box=box.SIMPLE_HEAD, header_style="dim")
+    return fitted_table(console, head, lines, spared=titles, whole=True, box=box.SIMPLE_HEAD, header_style="dim")
 
 
 def _cells(one: CountedPattern, scopes: Sequence[str]) -> list[str | Text]:
@@ -117,6 +117,8 @@ def _cells(one: CountedPattern, scopes: Sequence[str]) -> list[str | Text]:
 
 def _nothing(found: CountedPatterns) -> str:
     """Say that nothing is certain, and why what is shown is shown."""
+    if not found.activities:
+        return "Every activity is the outcome, comes after it, or is too rare, so there is nothing to make patterns of."
     closest = "; these come closest, and may be chance:" if len(found) else "."
     return (
         f"No pattern tells good cases from bad ones by more than chance would do among the {found.tried:,} counted in "

@@ -168,9 +168,12 @@ def fitted_table(
     names: int = 1,
     words: int = 0,
     spared: Sequence[str] = (),
+    whole: bool = False,
     **look: Any,
 ) -> Table:
     """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
+
+    Names have room for their longest word; where they are to be `whole`, for all of a name that is not too long.
 
     Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes; a
     blank between columns goes too where that is what keeps the words of names whole. Columns that can be `spared` go
@@ -186,7 +189,8 @@ def fitted_table(
         how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
         texts = [heading, *(line[k].plain for line in cells)]
         if k < names:
-            least.append(min(NAME, max(len(word) for text in texts for word in _words(text))))
+            longest = max(map(len, texts)) if whole else max(len(word) for text in texts for word in _words(text))
+            least.append(min(NAME, longest))
         wide.add_column(heading, no_wrap=k >= names, min_width=least[k] if k < names else None, **how)
         parts = [*heading.split(), *(part for text in texts[1:] for part in text.replace(" to ", " to\n").split("\n"))]
         short = k >= names and max(map(len, texts[1:]), default=0) <= WORD
@@ -203,7 +207,7 @@ def fitted_table(
     if room < sum(least) and gone is not None:
         fewer = [[*line[:gone], *line[gone + 1 :]] for line in cells]
         rest = [*head[:gone], *head[gone + 1 :]]
-        made = fitted_table(console, rest, fewer, names=names, words=words, spared=spared, **look)
+        made = fitted_table(console, rest, fewer, names=names, words=words, spared=spared, whole=whole, **look)
         return made if made.show_header else _stacked(head, cells, names, bare)
     if room < min(sum(least), NAMED * names):
         return _stacked(head, cells, names, bare)

@@ -100,6 +100,8 @@ class LogSearch:
 
     def run(self, top: int) -> list[Judgement]:
         """The most telling patterns; where none is more than chance, the few that come closest."""
+        if not self.names:
+            return []
         judged = [self.judged(h) for h in (*self._singles(), *self._pairs())]
         judged += self._grown([j for j in sorted(judged, key=_rank) if j.hypothesis.kind in ("later", "direct")])
         judged.sort(key=_rank)
