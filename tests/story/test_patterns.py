@@ -229,3 +229,16 @@ def test_contrasts_of_single_steps_are_those_of_explain():
     score = contrast(log)["help"]
     for name in ("cases", "good_cases", "bad_cases", "good_share", "bad_share", "success_after", "certain", "stage"):
         assert getattr(one, name) == getattr(score, name)
+
+
+def test_a_log_that_stays_where_it_is_has_the_same_patterns(tmp_path):
+    """Law: where a log lives changes nothing of what is counted in it."""
+    from waypost.logs import open_log, write_log
+
+    path = tmp_path / "log.csv"
+    write_log(EventLog.from_sequences([["call", "mail", "pay"]] * 50 + [["mail", "call", "go"]] * 50), path)
+    one, other = (
+        waypost.find_log_patterns(open_log(path, engine=engine), positive="pay") for engine in ("memory", "duckdb")
+    )
+    assert list(one) == list(other)
+    assert len(one)

@@ -30,7 +30,10 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "compare": ("waypost.cli.compare", "Compare two logs, two periods, or two segments of cases."),
     "path": ("waypost.cli.path", "Tell how important a path is for reaching a target."),
     "pattern": ("waypost.cli.pattern", "Tell how important a pattern of steps is for reaching a target."),
-    "patterns": ("waypost.cli.patterns", "Find the sequences of steps that say most about success."),
+    "patterns": (
+        "waypost.cli.patterns",
+        "Find what good cases have that bad ones lack: steps, orders of steps, what is missing.",
+    ),
     "paths": ("waypost.cli.paths", "List the most common ways to a target."),
     "decisions": ("waypost.cli.decisions", "Show what each decision is worth, and what a wrong one costs."),
     "agent": ("waypost.cli.agent", "Compare an agent with the best: where it loses the goal, and what that costs."),
