@@ -13,7 +13,7 @@ from waypost.arguments import Positive, checked
 from waypost.patterns.counted import CountedPattern, CountedPatterns
 from waypost.report.jsonfile import FORMAT, numbers
 from waypost.report.story import NOT_CONTROL, share_cell
-from waypost.report.table import fitted_table
+from waypost.report.table import fitted_table, print_fitted
 from waypost.report.wording import SCOPE_TITLES, count, percent, printable, span
 
 SENTENCES = 5  # patterns that are told in words as well
@@ -85,7 +85,7 @@ def print_counted(found: CountedPatterns, console: Console) -> None:
     if not any(one.sure for one in found):
         console.print(Text(_nothing(found)))
     if len(found):
-        console.print(_table(found, console))
+        _print_table(found, console)
     for one in [one for one in found if one.good_share < 1][:SENTENCES]:  # what all good cases pass has no other side
         console.print(Text(f"  - {counted_line(one)}"))
     console.print()
@@ -93,8 +93,8 @@ def print_counted(found: CountedPatterns, console: Console) -> None:
         console.print(Text(sentence))
 
 
-def _table(found: CountedPatterns, console: Console) -> Any:
-    """What good cases have more often, then what bad cases have."""
+def _print_table(found: CountedPatterns, console: Console) -> None:
+    """Print what good cases have more often, then what bad cases have."""
     scopes = list(found[0].bounds)
     titles = [SCOPE_TITLES[scope] for scope in scopes]
     head = ["pattern", "good cases", "bad, as far", *titles, "success with", "without, as far", "cases"]
@@ -103,7 +103,8 @@ def _table(found: CountedPatterns, console: Console) -> Any:
         some = [one for one in found if one.helps == helping]
         lines += [[Text(title, "dim"), *[""] * (len(head) - 1)]] if some else []
         lines += [_cells(one, scopes) for one in some]
-    return fitted_table(console, head, lines, spared=titles, whole=True, box=box.SIMPLE_HEAD, header_style="dim")
+    look: Any = {"box": box.SIMPLE_HEAD, "header_style": "dim"}
+    print_fitted(console, fitted_table(console, head, lines, spared=titles, whole=True, **look), head, "--json")
 
 
 def _cells(one: CountedPattern, scopes: Sequence[str]) -> list[str | Text]:
