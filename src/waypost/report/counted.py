@@ -136,7 +136,8 @@ def _trust(found: CountedPatterns) -> list[str]:
     if any(one.sure for one in found):
         told[-1] = f"{told[-1][:-1]}; those shown are more than chance would do in any of them. {PRODUCTIVE}"
     if found.left_out:
-        told.append(f"{found.left_out:,} rarer activities were left out; a greater --effort tries more.")
+        others = "1 rarer activity was" if found.left_out == 1 else f"{found.left_out:,} rarer activities were"
+        told.append(f"{others} left out; a greater --effort tries more, and a recipe can leave out others.")
     if found.defining:
         more = len(found.defining) - NAMED
         named = ", ".join(map(printable, found.defining[:NAMED])) + (f" and {more:,} more" if more > 0 else "")

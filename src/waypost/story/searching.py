@@ -30,6 +30,7 @@ POINTS = 0.05  # a difference that is surely smaller than this is nothing to act
 REPEATED = (2, 3)  # at least so often
 LENIENT = 0.8  # of the standard errors needed are enough to be looked at exactly
 LOOKED_AT = 3_000  # pairs that are looked at exactly
+CELLS = 20_000_000  # variants times activities; of a log of more variants, fewer activities are looked at
 BEAM = 12  # pairs that longer segments are grown from
 SAME = 0.9  # two patterns whose cases correlate more than this say the same
 CLOSEST = 5  # of what may be chance are shown where nothing is certain
@@ -82,7 +83,7 @@ class LogSearch:
         self.totals = self.weight.sum(axis=0)
         ranked = sorted(contrasts.ranked, key=lambda c: (-c.cases, c.name))
         often = [c for c in ranked if c.cases >= LEAST * self.totals.sum()]
-        most = _most_activities(effort)
+        most = min(_most_activities(effort), max(2, CELLS // len(seen)))
         self.names = [c.name for c in often[:most]]
         self.left_out = len(often) - len(self.names)
         self.found = Occurrences.of(seen, self.names)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, ndtri
 
-from waypost.model.arrays import Floats
+from waypost.model.arrays import Floats, Ints
 
+FAR = 100_000  # tables from this one that are summed up: of a hundred million cases, forty standard deviations
 ALLOWED = 0.05  # probability that chance makes any of the patterns told of
 
 
@@ -65,9 +66,9 @@ def by_chance(table: Fourfold) -> float:
     a, b, c, d = (round(float(part)) for part in table)
     good, with_it, cases = a + c, a + b, a + b + c + d
     lowest, highest = max(0, with_it - (b + d)), min(with_it, good)
-    x = np.arange(lowest, highest + 1, dtype=float)
-    weights = np.exp(_ways(good, x) + _ways(cases - good, with_it - x) - _ways(cases, np.array(float(with_it))))
-    tails = weights[a - lowest :].sum(), weights[: a - lowest + 1].sum()
+    x = np.arange(max(lowest, a - FAR), min(highest, a + FAR) + 1)
+    likely = np.exp(_ways(good, x) + _ways(cases - good, with_it - x) - _ways(cases, np.array(with_it)))
+    tails = likely[x >= a].sum(), likely[x <= a].sum()
     return float(min(1.0, 2 * min(tails)))
 
 
@@ -89,7 +90,7 @@ def beyond(first: Fourfold, second: Fourfold) -> float:
     return more / float(np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def _ways(whole: int, part: Floats) -> Floats:
+def _ways(whole: int, part: Ints) -> Floats:
     """Logarithm of the number of ways to draw a part of a whole."""
     found: Floats = gammaln(whole + 1) - gammaln(part + 1) - gammaln(whole - part + 1)
     return found
