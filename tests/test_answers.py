@@ -14,7 +14,7 @@ import pytest
 
 import waypost
 from waypost import Bounds, Strategy
-from waypost.cases import loan
+from waypost.cases import loan, prepare_case
 
 pytest.importorskip("pandas")
 
@@ -30,6 +30,7 @@ MAPPINGS = [
 SEQUENCES = [
     waypost.usual_ways(loan(), target="Granted"),
     waypost.find_patterns(loan(), target="Granted", strategy=UNIFORM, effort=500),
+    waypost.find_log_patterns(prepare_case("loan-log:300", None)),
 ]
 PAIRS = [
     waypost.path_importance(loan(), path=["s0", "Apply", "Application"], **ASKED),
@@ -73,7 +74,7 @@ def test_bounds_unpack(answer):
 
 @pytest.mark.parametrize("answer", IN_WORDS, ids=name)
 def test_an_answer_tells_itself_in_words(answer):
-    assert re.search("[Oo]f the runs|of success", str(answer.summary()))
+    assert re.search("[Oo]f the runs|of success|% succeed with it", str(answer.summary()))
 
 
 @pytest.mark.parametrize("answer", [*MAPPINGS, *SEQUENCES, *PAIRS], ids=name)

@@ -91,6 +91,18 @@ ASKED = {
         "progress": None,
         "telling": None,
     },
+    waypost.find_log_patterns: {
+        "source": LOG,
+        "positive": "pay",
+        "actors": None,
+        "eps": None,
+        "scope": "all",
+        "min_seen": None,
+        "top": 5,
+        "effort": 50,
+        "learned": None,
+        "progress": None,
+    },
     waypost.usual_ways: {**LOAN, "strategy": None, "top": 5, "by": "state"},
     waypost.bootstrap: {
         "traces": TRACES,

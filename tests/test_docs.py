@@ -62,7 +62,8 @@ def shortened(words: list[str]) -> list[str]:
     if words[0] != "reproduce" or words[1] == "published":
         return words
     models = [k for k, word in enumerate(words) if word == "--model"]
-    kept = [word for k, word in enumerate(words) if not any(k in (at, at + 1) for at in models[1:])]
+    limits = [k for k, word in enumerate(words) if word in ("--budget", "--time-limit")]
+    kept = [word for k, word in enumerate(words) if not any(k in (at, at + 1) for at in (*models[1:], *limits))]
     sample = [] if {"--sample", "--state"} & set(words) else ["--sample", "1"]
     return [*kept, *sample, "--budget", "0.1", "--time-limit", "0.2", "--generated", "--quiet"]
 

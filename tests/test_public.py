@@ -22,7 +22,7 @@ MDP Strategy WaypostError report
 read_mdp write_mdp read_log read_strategy write_strategy case
 state_importance absolute_importance group_importance path_importance pattern_importance choice_importance by_variable
 explain explain_log explain_agent reachability success_after success_without without decisions
-find_patterns usual_ways bootstrap learn_mdp observed_strategy count_mdp explore rollouts
+find_patterns find_log_patterns usual_ways bootstrap learn_mdp observed_strategy count_mdp explore rollouts
 Bounds Kind Witnesses Question Explanation AgentExplanation StateImportance PathImportance PatternImportance Pattern
 ChoiceImportance VariableImportance Decisions
 """

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from waypost.model import MDP, Strategy
     from waypost.patterns import Pattern, PatternImportance, find_patterns, pattern_importance, usual_ways
     from waypost.solve import reachability
-    from waypost.story import explain_log
+    from waypost.story import explain_log, find_log_patterns
     from waypost.uncertainty import bootstrap
 
 __all__ = [
@@ -77,6 +77,7 @@ __all__ = [
     "explain_agent",
     "explain_log",
     "explore",
+    "find_log_patterns",
     "find_patterns",
     "group_importance",
     "learn_mdp",
@@ -113,6 +114,7 @@ _HOME = {  # where each public name lives; imported when it is first used, so th
     "explain_agent": "waypost.agents",
     "explain_log": "waypost.story",
     "explore": "waypost.environments",
+    "find_log_patterns": "waypost.story",
     "find_patterns": "waypost.patterns",
     "learn_mdp": "waypost.learn",
     "observed_strategy": "waypost.learn",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 
+import click
 import pytest
 
 from waypost import cli
@@ -99,6 +101,9 @@ CASES = [
     ("check sum.json", "action 'a' in state 's' has probabilities summing to 0.9, not 1"),
     ("explain ok.json -t goal --const N=3", "ok.json has no constants to set"),
     ("explain open.prism -t done --const N", "a constant is given as NAME=VALUE, not 'N'"),
+    ("explain open.prism -t done --const N=3,N=4", "--const gives N two values, 3 and 4; give it one"),
+    ("explain ok.json -t goal --group g=m --group g=u", "--group gives g two values, m and u; give it one"),
+    ("log l.csv --column case=a --column case=b", "--column gives case two values, a and b; give it one"),
     ("path ok.json -t goal --path s,a,t", "the path runs through 't', which belongs to the target 'goal'"),
     ("path ok.json -t goal --path s,b,m,back,s", "the path visits 's' twice; importance is defined for simple paths"),
     ("path ok.json -t goal --path s,a", "a path alternates states and actions"),
@@ -224,3 +229,34 @@ def test_a_million_states_in_one_line_are_read(folder, capsys):
     raw = (folder / "million.json").read_bytes()
     (folder / "million.json").write_bytes(raw[:-100])
     assert "this is not JSON" in refused(["check", "million.json"], capsys)
+
+
+SINGLE = [
+    (name, option)
+    for name in cli.COMMANDS
+    for option in importlib.import_module(cli.COMMANDS[name][0]).command.params
+    if isinstance(option, click.Option) and not option.is_flag and not option.multiple
+]
+
+
+@pytest.mark.parametrize(("name", "option"), SINGLE, ids=[f"{name}{option.opts[0]}" for name, option in SINGLE])
+def test_an_option_of_one_value_is_not_taken_twice(name, option, capsys):
+    """Law: nothing that was said is dropped without a word, whichever command and option it is."""
+    value = getattr(option.type, "choices", ["1"])[0]
+    with pytest.raises(SystemExit) as ended:
+        cli.main([name, option.opts[0], value, option.opts[-1], value])
+    assert ended.value.code == 2
+    assert "takes one value and was given 2 times" in capsys.readouterr().err
+
+
+def test_two_strategies_are_sent_to_the_command_that_compares_them(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["explain", "--strategy", "a.json", "--strategy", "b.json"])
+    assert "waypost compare MODEL --strategy A --strategy B tells how two differ" in capsys.readouterr().err
+
+
+def test_a_flag_may_be_said_twice(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["explain", "-q", "-q", "--top", "1"])
+    assert ended.value.code == 0
+    assert "Application+" in capsys.readouterr().out

@@ -233,13 +233,14 @@ def test_an_answer_goes_to_a_file_by_its_ending(run, tmp_path):
 @pytest.mark.parametrize(
     ("command", "head"),
     [
-        ("patterns", "segment reach it do not all runs bits"),
+        ("patterns --by state", "segment reach it do not all runs bits"),
+        ("patterns", "pattern cases as far strategy strategies with as far cases"),
         ("paths", "way share as a path"),
         ("decisions", "state action met worth costs taken"),
     ],
 )
 def test_tables_keep_their_columns_at_eighty_characters(run, command, head):
-    lines = run(command, "loan-log:300", "-q").splitlines()
+    lines = run(*command.split(), "loan-log:300", "-q").splitlines()
     assert max(map(len, lines)) <= 80
     assert head in [" ".join(line.split()) for line in lines]
 
@@ -298,12 +299,67 @@ def test_names_that_want_quotes_are_shown_with_them(refused):
     assert "quotes" not in refused("explain", "--state", "Angri|Rejected")
 
 
-@pytest.mark.parametrize("command", ["paths", "patterns", "decisions"])
+@pytest.mark.parametrize("command", ["paths", "patterns --by state", "decisions"])
 def test_that_a_model_is_far_off_its_log_is_said_by_every_command_that_learns_one(invoke, tmp_path, command):
     """Merging forgets who was helped before the wait; whoever asks for it is told what that does to the numbers."""
     path = tmp_path / "log.csv"
     cases = [["ask", "help", "wait", "thank", "pay"]] * 6 + [["ask", "wait", "go"]] * 6
     write_log(EventLog.from_sequences(cases), path)
-    said = {eps: invoke(command, path, "--positive", "pay", "--eps", eps)[2] for eps in ("0.01", "auto", "none")}
+    said = {
+        eps: invoke(*command.split(), path, "--positive", "pay", "--eps", eps)[2] for eps in ("0.01", "auto", "none")
+    }
     assert re.search(r"note: the model is at most \d+\.\d points off the log \(at 'help'\); learn again", said["0.01"])
     assert "off the log" not in said["auto"] + said["none"]
+
+
+def shopping(tmp_path) -> str:
+    """A log of customers who are called before or after they get a mail, which makes all the difference."""
+    path = tmp_path / "log.csv"
+    cases = [["start", "call", "mail", "pay"]] * 50 + [["start", "mail", "call", "go"]] * 50
+    write_log(EventLog.from_sequences(cases), path)
+    return str(path)
+
+
+def test_the_patterns_of_a_log_are_those_that_were_counted(run, tmp_path):
+    """The command prints what the function finds, as a table and as JSON; --target EVENT is --positive EVENT."""
+    path = shopping(tmp_path)
+    document = json.loads(run("patterns", path, "--positive", "pay", "--json", "-q"))
+    found = waypost.find_log_patterns(path, positive="pay")
+    assert [one["pattern"] for one in document["patterns"]] == [one.name for one in found]
+    assert document["patterns"][0]["words"] == "call, later mail"
+    assert document["patterns"][0]["importance"] == found[0].good_share == 1
+    assert json.loads(run("patterns", path, "--target", "pay", "--json", "-q")) == document
+    words = re.sub(r"\s+", " ", run("patterns", path, "--positive", "pay", "-q"))
+    assert "50 of 100 cases end well (50 %)." in words
+    assert "call, later mail 100 % 0 % 100 % 0 % 50" in words
+
+
+def test_what_a_log_of_patterns_cannot_do_with_an_option_is_said(refused, invoke, tmp_path):
+    path = shopping(tmp_path)
+    assert "say which cases are good: --positive EVENT" in refused("patterns", path)
+    assert "leave out --resume" in refused("patterns", path, "--positive", "pay", "-q", "--resume", "kept.jsonl")
+    assert "--eps changes nothing" in invoke("patterns", path, "--positive", "pay", "--eps", "0.5")[2]
+
+
+def test_a_log_is_searched_as_a_model_where_states_or_strategies_are_asked_about(run, tmp_path):
+    path = shopping(tmp_path)
+    for more in (["--by", "state"], ["--strategy", "best"]):
+        assert "is reached with probability" in run("patterns", path, "--positive", "pay", "-q", *more)
+
+
+@pytest.mark.parametrize("command", ["patterns", "paths", "decisions", "pattern"])
+def test_hostile_names_in_a_log_are_shown_and_do_nothing(run, tmp_path, command):
+    """Quotes, escape sequences, markup, line ends, emoji; a pattern as JSON has it is one that can be asked about."""
+    evil, worse = '[red]"x"[/red]\x1b[31m\n<b>', "🙂\u202e\\'&; ..."
+    cases = [["start", evil, worse, "pay"]] * 50 + [["start", worse, evil, "go"]] * 50
+    path = str(tmp_path / "log.csv")
+    write_log(EventLog.from_sequences(cases), path)
+    asked = [path, "--positive", "pay", "-q"]
+    if command == "pattern":
+        asked.insert(1, json.loads(run("patterns", *asked, "--json"))["patterns"][0]["pattern"])
+        asked += ["--strategy", "observed"]
+    out = run(command, *asked)
+    assert "\x1b[31m" not in out
+    assert "\u202e" not in out
+    assert command == "decisions" or "[red]" in out
+    assert command != "pattern" or "importance is 1: 100 %" in out

@@ -19,6 +19,7 @@ import click
 
 from waypost.cli.ahead import import_arrays, storm_ahead
 from waypost.cli.progress import InterruptedWorkError
+from waypost.cli.repeated import refuse_repeated
 from waypost.cli.stopping import ending, stopping
 from waypost.cli.terminal import say
 from waypost.errors import WaypostError
@@ -29,7 +30,10 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "compare": ("waypost.cli.compare", "Compare two logs, two periods, or two segments of cases."),
     "path": ("waypost.cli.path", "Tell how important a path is for reaching a target."),
     "pattern": ("waypost.cli.pattern", "Tell how important a pattern of steps is for reaching a target."),
-    "patterns": ("waypost.cli.patterns", "Find the sequences of steps that say most about success."),
+    "patterns": (
+        "waypost.cli.patterns",
+        "Find what good cases have that bad ones lack: steps, orders of steps, what is missing.",
+    ),
     "paths": ("waypost.cli.paths", "List the most common ways to a target."),
     "decisions": ("waypost.cli.decisions", "Show what each decision is worth, and what a wrong one costs."),
     "agent": ("waypost.cli.agent", "Compare an agent with the best: where it loses the goal, and what that costs."),
@@ -60,7 +64,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; Storm starts before it is imported, where the arguments look as if it were needed."""
         ctx.with_resource(storm_ahead(args[1:]))
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            refuse_repeated(command, name, rest, ctx)
+        return name, command, rest
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import one command."""

@@ -13,6 +13,7 @@ from waypost.cases import CASES, find_case, is_case, prepare_case
 from waypost.cases import recipe as recipe_of_case
 from waypost.cli.options import OUTCOME
 from waypost.cli.progress import status
+from waypost.cli.repeated import told_once
 from waypost.errors import WaypostError
 from waypost.learn import AUTO, EPS, Prepared, ThinDataWarning, learn_mdp, prepare
 from waypost.learn.alergia import NO_MERGING, checked_eps
@@ -118,12 +119,13 @@ def cleaned_log(source: str, given: Mapping[str, Any]) -> Log:
 
 def log_columns(source: str, recipe: Recipe, given: Mapping[str, Any]) -> dict[str, str]:
     """Columns of a table that the recipe and the options name."""
-    columns = dict(recipe.columns_for(source))
+    told: dict[str, str] = {}
     for item in given.get("columns", ()):
         role, equals, name = item.partition("=")
         if not equals or role not in COLUMN_KEYS:
             raise WaypostError(f"--column is {'|'.join(COLUMN_KEYS)}=NAME, not {item!r}")
-        columns[role] = name
+        told_once(told, role, name, "--column")
+    columns = {**recipe.columns_for(source), **told}
     return {role: name for role, name in columns.items() if name}  # --column start= takes back what a recipe says
 
 

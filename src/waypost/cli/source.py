@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from waypost.cli.ahead import SYMBOLIC, imported_meanwhile
 from waypost.cli.options import LEARNING
 from waypost.cli.progress import interruptible
+from waypost.cli.repeated import told_once
 from waypost.cli.stopping import allowed
 from waypost.cli.terminal import say
 from waypost.environments.ends import GOAL, model_steps, out_of_time
@@ -208,7 +209,7 @@ def parse_constants(given: Iterable[str]) -> dict[str, Any]:
         name, equals, value = part.partition("=")
         if not equals or not name.strip() or not value.strip():
             raise WaypostError(f"a constant is given as NAME=VALUE, not {part!r}")
-        constants[name.strip()] = value.strip()
+        told_once(constants, name.strip(), value.strip(), "--const")
     return constants
 
 
@@ -227,12 +228,12 @@ def asked_for(
     loaded: Loaded, states: Sequence[str], groups: Iterable[str]
 ) -> tuple[tuple[str, ...] | None, dict[str, str]]:
     """States and groups of ``--state`` and ``--group NAME=EXPR``; None for all states, where no state is named."""
-    named = {}
+    named: dict[str, str] = {}
     for text in groups:
         name, equals, expression = text.partition("=")
         if not equals or not name.strip() or not expression.strip():
             raise WaypostError(f"a group is given as NAME=EXPRESSION, not {text!r}")
-        named[name.strip()] = expression.strip()
+        told_once(named, name.strip(), expression.strip(), "--group")
     from waypost.importance import states_and_groups
 
     with as_built(loaded):

@@ -26,10 +26,7 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
     if by == "activity" and (not known or wanted != (POSITIVE,)):
         raise WaypostError("a log is told by activity for good and bad cases: say which are good, --positive EVENT")
     if not known and not options["target"]:
-        raise WaypostError(
-            f"say which cases are good: --positive EVENT (`waypost log {shown(options['model'] or '')}` tells what is "
-            f"in the log, with candidates)"
-        )
+        raise say_which_are_good(options["model"] or "")
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
     of_states = _of_states(options)
@@ -39,6 +36,12 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
         return False
     names = set(log_of(prepared).activities())
     return by == "activity" or not options["states"] or any(name in names for name in options["states"])
+
+
+def say_which_are_good(source: str) -> WaypostError:
+    """Error about a log of which nothing says which cases are good."""
+    candidates = f"`waypost log {shown(source)}` tells what is in the log, with candidates"
+    return WaypostError(f"say which cases are good: --positive EVENT ({candidates})")
 
 
 def _of_states(options: Mapping[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.logs.headings import resource_column
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, EventLog, plain_text
 from waypost.logs.variants import Log
 
@@ -20,7 +21,6 @@ UNIQUE = 0.5  # of the cases: a number with more values is rather a name
 FEW_VARIANTS = 10
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"  # in the words of every engine
 DATE = r"^\d{4}-\d\d-\d\d"
-RESOURCES = ("org:resource", "resource", "Resource")
 OWN = "waypost:"  # columns that reading and cleaning add
 ACTORS = ("org:role", "org:group", "org:resource", "role", "group", "resource", "user", "department", "team", "actor")
 
@@ -121,7 +121,7 @@ def describe_log(log: Log) -> LogDescription:
         return describe(log)
     first_row, case = log.first_event, log.case_of
     names = log.names()
-    resource = next((c for c in RESOURCES if c in log.events), None)
+    resource = resource_column(log.events)
     activities = _activities(log, names, resource)
     span: tuple[str | None, str | None] = (None, None)
     if TIME in log.events and log.events[TIME].notna().any():

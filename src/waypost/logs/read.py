@@ -14,9 +14,10 @@ from waypost.arguments import checked
 from waypost.errors import LogError, is_address, require
 from waypost.formats.reading import begins_as_list
 from waypost.logs.files import exists
+from waypost.logs.headings import ROLE
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
-from waypost.logs.table import ROLE, combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
+from waypost.logs.table import combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
 from waypost.logs.variants import Log
 from waypost.logs.xes import read_xes
 

@@ -13,20 +13,10 @@ from typing import IO, Any
 from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
+from waypost.logs.headings import chosen_columns, there_are
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text, plain_text
 from waypost.logs.times import EXCEL, from_datetimes, parse_times
 
-# What people call the four columns, best first; compared without case, spaces and punctuation.
-USUAL = {
-    CASE: ("caseconceptname", "caseid", "case", "casenumber", "traceid", "trace", "sessionid", "processinstance"),
-    ACTIVITY: ("conceptname", "activity", "activityname", "event", "eventname", "task", "action"),
-    TIME: (
-        *("timetimestamp", "timestamp", "eventtime", "completetimestamp", "endtimestamp", "completetime", "endtime"),
-        *("starttimestamp", "starttime", "datetime", "time", "date"),
-    ),
-    LIFECYCLE: ("lifecycletransition", "lifecycle", "transition", "eventtype", "lifecyclestate"),
-}
-ROLE = {"case": CASE, "activity": ACTIVITY, "time": TIME, "lifecycle": LIFECYCLE}
 DELIMITERS = ",;\t|"
 SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx (a zip archive) and .xls begin
 UTF8 = "utf-8-sig"  # with or without a mark at its beginning
@@ -172,35 +162,6 @@ def standard_columns(frame: Any, mapping: Mapping[str, str | None], where: str) 
     return frame, chosen
 
 
-def chosen_columns(columns: Sequence[str], mapping: Mapping[str, str | None], where: str) -> dict[str, str]:
-    """Columns of the case, the activity, the time and the lifecycle, by their standard names.
-
-    Columns mapped by the caller win; the others are detected. Case and activity must be there.
-    """
-    by_plain: dict[str, str] = {}
-    for column in columns:
-        by_plain.setdefault(_plain(column), column)
-    chosen: dict[str, str] = {}
-    for role, standard in ROLE.items():
-        given = mapping.get(role)
-        if given is not None:
-            if given not in columns:
-                raise LogError(f"{where} has no column {given!r} for the {role}; {_there(columns)}")
-            chosen[standard] = given
-        elif standard in columns:
-            chosen[standard] = standard
-        else:
-            found = next((by_plain[name] for name in USUAL[standard] if name in by_plain), None)
-            if found is not None and found not in chosen.values():
-                chosen[standard] = found
-    for role in ("case", "activity"):
-        if ROLE[role] not in chosen:
-            raise LogError(
-                f"{where} has no column for the {role}; {_there(columns)}; say which: {role}=... (--column {role}=NAME)"
-            )
-    return chosen
-
-
 def reading_note(chosen: Mapping[str, str]) -> tuple[str, ...]:
     """Tell which columns were read as something else than they are called.
 
@@ -270,7 +231,7 @@ def expanded(frame: Any, start: str, where: str, time_format: str | None = None)
     """Make of each row that has a `start` before its time two events, "start" and "complete"; of others "complete"."""
     pandas = require("pandas", "logs", "reading event logs")
     if start not in frame:
-        raise LogError(f"{where} has no column {start!r} for the start; {_there([str(c) for c in frame.columns])}")
+        raise LogError(f"{where} has no column {start!r} for the start; {there_are([str(c) for c in frame.columns])}")
     if TIME not in frame:
         raise LogError(f"{where}: a start ({start!r}) needs a time at which the event is over (--column time=NAME)")
     if LIFECYCLE in frame:
@@ -280,11 +241,3 @@ def expanded(frame: Any, start: str, where: str, time_format: str | None = None)
     starts = frame.assign(**{c: begun[c] for c in (TIME, OFFSET) if c in begun}, **{LIFECYCLE: "start"})[lasting]
     both = pandas.concat([starts, frame.assign(**{LIFECYCLE: "complete"})])
     return both.sort_index(kind="stable")  # a start goes before the completion of the same row
-
-
-def _plain(column: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", column.casefold())
-
-
-def _there(columns: Sequence[str]) -> str:
-    return "its columns are: " + ", ".join(repr(c) for c in columns)

@@ -55,25 +55,22 @@ class Confounded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
-    """One activity among the runs that ended well and among those that did not.
+class Compared:
+    """Something that cases may have, among those that ended well and among those that did not.
 
     A share of nothing, such as the success of the cases without a step that all cases have, is None.
     """
 
     name: str
     cases: int  # that have it
-    events: int
     good_cases: int
     bad_cases: int
     good_share: float  # of the good cases, how many have it
     bad_share: float
     success_after: float | None  # of the cases that have it, how many end well
     success_without: float | None
-    certain: float  # the part of the separation among the cases that came as far that few cases cannot have made
-    stage: Stage | None = None  # how far a case must have come; None where the activity may come at any time
-    confounded: Confounded | None = None  # by what most of the difference comes, where it was looked for and found
-    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
+    certain: float  # the part of the separation, among the cases that came as far, that few cases cannot have made
+    stage: Stage | None = None  # how far a case must have come; None where it may come at any time
 
     @property
     def separation(self) -> float:
@@ -104,6 +101,15 @@ class Counted:
     def helps(self) -> bool:
         """Whether cases that came as far end well more often with it than without."""
         return self.good_share_as_far > self.bad_share_as_far
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted(Compared):
+    """One activity among the runs that ended well and among those that did not."""
+
+    events: int
+    confounded: Confounded | None = None  # by what most of the difference comes, where it was looked for and found
+    defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 
 
 AnyCounted = TypeVar("AnyCounted", bound=Counted)

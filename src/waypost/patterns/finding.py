@@ -50,6 +50,7 @@ class FoundPatterns(Ranked[Telling]):
     """The most telling patterns, most telling first: a sequence of `Telling`."""
 
     tried: int  # segments that were looked at
+    mdp: MDP
 
     def row(self, one: Telling) -> dict[str, Any]:
         """One pattern by the names of its columns."""
@@ -132,4 +133,4 @@ def find_patterns(
 
     search.told = None if telling is None else lambda candidate: telling(told(candidate))
     chosen = search.run(top)
-    return FoundPatterns(mdp, describe_target(names), float(runs.totals[0]), tuple(map(told, chosen)), search.tried)
+    return FoundPatterns(describe_target(names), float(runs.totals[0]), tuple(map(told, chosen)), search.tried, mdp)

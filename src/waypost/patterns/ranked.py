@@ -1,4 +1,4 @@
-"""What a search over runs found, the first first: a sequence that knows its model."""
+"""What a search over runs found, the first first."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
 from waypost.errors import require
-from waypost.model import MDP
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked(Sequence[T]):
-    """Things found among the runs of a strategy, in the order in which they matter."""
+    """Things found among runs, in the order in which they matter."""
 
-    mdp: MDP
     target: str  # as a person would write it
-    reached: float  # probability of the target under the strategy
+    reached: float  # probability of the target under the strategy; of a log, the share of its cases
     found: tuple[T, ...]
 
     def __repr__(self) -> str:

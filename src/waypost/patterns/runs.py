@@ -91,8 +91,8 @@ class Runs:
         if self.n_steps > MOST_STEPS:
             raise WaypostError(
                 f"this strategy takes {self.n_steps:,} different steps, more than {MOST_STEPS:,}: too many to compare "
-                f"them all; take a smaller model (of a log: --eps 0.9, or fewer kinds of events by a recipe), or ask "
-                f"about one pattern (waypost pattern)"
+                f"them all; take a smaller model (of a log: leave out --strategy and --by, and its patterns are "
+                f"counted), or ask about one pattern (waypost pattern)"
             )
         return self.eliminated.after(np.eye(self.n_steps))
 

@@ -110,6 +110,8 @@ class Way:
 class UsualWays(Ranked[Way]):
     """The most usual ways, the most usual first: a sequence of `Way`."""
 
+    mdp: MDP
+
     def row(self, one: Way) -> dict[str, Any]:
         """One way by the names of its columns."""
         return {"way": str(one), "share": one.share, "likely": one.likely}
@@ -178,7 +180,7 @@ def usual_ways(
             break
     chosen = sorted(mass, key=lambda key: -mass[key])[:top]
     ways = [_way(mdp, played, runs, key, merged[key], names) for key in chosen]
-    return UsualWays(mdp, describe_target(names), reached, tuple(sorted(ways, key=lambda way: -way.share)))
+    return UsualWays(describe_target(names), reached, tuple(sorted(ways, key=lambda way: -way.share)), mdp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ _HOMES = {
     "as_markdown": "text",
     "as_text": "text",
     "choices_summary": "decisions",
+    "counted_summary": "counted",
     "decisions_summary": "decisions",
     "fields_of": "coordinates",
     "needs": "planning",

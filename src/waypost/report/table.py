@@ -85,10 +85,7 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
         lines.append([Text(printable(score.name), style=style), *(Text(c, style) for c in told.cells(story, score))])
     head = ["activity", *told.headings(story)]
     made = fitted_table(console, head, lines, spared=told.spared(story), box=box.SIMPLE_HEAD, header_style="dim")
-    console.print(made)
-    shown = {str(column.header) for column in made.columns}
-    if made.show_header and (missing := [repr(heading) for heading in head if heading not in shown]):
-        console.print(Text(f"No room for {', '.join(missing)}: a wider terminal or --format csv has all."))
+    print_fitted(console, made, head, "--format csv")
     left = len(story.ranked) - top
     if left > 0:
         many = "1 more activity" if left == 1 else f"{left:,} more activities"
@@ -107,6 +104,14 @@ def _print_story(explanation: Explanation, story: Story, top: int, console: Cons
     console.print()
     for sentence in (*told.control(story, told.reached(explanation)), *told.trust(story)):
         console.print(Text(sentence))
+
+
+def print_fitted(console: Console, made: Table, head: Sequence[str], otherwise: str) -> None:
+    """Print a fitted table, and which of its columns had no room; what to say `otherwise` has them all."""
+    console.print(made)
+    shown = {str(column.header) for column in made.columns}
+    if made.show_header and (missing := [repr(heading) for heading in head if heading not in shown]):
+        console.print(Text(f"No room for {', '.join(missing)}: a wider terminal or {otherwise} has all."))
 
 
 def _list(console: Console, sentences: Iterable[str]) -> None:
@@ -168,9 +173,13 @@ def fitted_table(
     names: int = 1,
     words: int = 0,
     spared: Sequence[str] = (),
+    whole: bool = False,
     **look: Any,
 ) -> Table:
     """Table of columns of `names`, which wrap, then of `words` and of numbers, which stay whole.
+
+    Names have room for their longest word; where they are to be `whole`, and there is room, for all of a name that is
+    not too long.
 
     Where that leaves the names too little room, words wrap as well, intervals take two lines, and the frame goes; a
     blank between columns goes too where that is what keeps the words of names whole. Columns that can be `spared` go
@@ -186,7 +195,8 @@ def fitted_table(
         how: Any = {"justify": "left" if k < names + words else "right", "overflow": "fold"}
         texts = [heading, *(line[k].plain for line in cells)]
         if k < names:
-            least.append(min(NAME, max(len(word) for text in texts for word in _words(text))))
+            longest = max(map(len, texts)) if whole else max(len(word) for text in texts for word in _words(text))
+            least.append(min(NAME, longest))
         wide.add_column(heading, no_wrap=k >= names, min_width=least[k] if k < names else None, **how)
         parts = [*heading.split(), *(part for text in texts[1:] for part in text.replace(" to ", " to\n").split("\n"))]
         short = k >= names and max(map(len, texts[1:]), default=0) <= WORD
@@ -199,6 +209,8 @@ def fitted_table(
     fitting = (made for made in (wide, narrow, narrowest) if _least_width(made, console, least) <= console.width)
     chosen = next(fitting, narrow)
     room = console.width - _least_width(chosen, console, least) + sum(least)
+    if room < sum(least) and whole:
+        return fitted_table(console, head, cells, names=names, words=words, spared=spared, **look)
     gone = next((head.index(heading) for heading in spared if heading in head), None)
     if room < sum(least) and gone is not None:
         fewer = [[*line[:gone], *line[gone + 1 :]] for line in cells]

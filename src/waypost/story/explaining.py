@@ -104,7 +104,7 @@ def explain_log(
     (['help', 'ask'], ['go', 'pay'])
     """
     gone = (without,) if isinstance(without, str) else tuple(without)
-    known, wanted = _known(_ready(source, positive, actors, eps), activities, learned, gone, progress)
+    known, wanted = _known(ready_log(source, positive, actors, eps), activities, learned, gone, progress)
     chosen = Chosen(known, [scope] if isinstance(scope, str | Strategy) else list(scope), min_seen)
     scores, doubts = _scores(known, chosen, wanted, resamples, seed)
     story = _story(known, chosen, scores, doubts, positive, chosen.by_state() if by_state else None)
@@ -149,9 +149,10 @@ def _said(positive: str | Sequence[str] | None) -> str:
     return "with " + " or ".join(map(repr, names)) if names else ""
 
 
-def _ready(
+def ready_log(
     source: Any, positive: str | Sequence[str] | None, actors: Actors | None, eps: float | str | None
 ) -> Prepared:
+    """Log, whatever it comes as, made ready to be told of."""
     if isinstance(source, Prepared):
         return source if eps is None else replace(source, eps=eps)
     steps = () if positive is None else (RecipeStep("set_outcome", {"positive": positive}),)

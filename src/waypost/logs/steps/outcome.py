@@ -148,7 +148,7 @@ def outcome_note(good: int, bad: int, positive: Patterns, open_cases: int, dropp
     """Say how cases ended; good and bad ones must both be there, otherwise there is nothing to tell apart."""
     if not good or not bad:
         named = " or ".join(repr(p) for p in listed(positive))
-        which = f"all {good:,} cases are" if good else "no case is"
+        which = "no case is" if not good else "the one case there is is" if good == 1 else f"all {good:,} cases are"
         raise LogError(
             f"{which} positive by {named}, so nothing tells good cases from bad ones; choose an outcome that some "
             f"cases have and others lack (`waypost log FILE` lists candidates)"

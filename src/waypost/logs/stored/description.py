@@ -9,7 +9,6 @@ from waypost.logs.description import (
     DATE,
     FEW_VARIANTS,
     NUMBER,
-    RESOURCES,
     Activity,
     Attribute,
     LogDescription,
@@ -19,6 +18,7 @@ from waypost.logs.description import (
     listed,
     outcome_candidates,
 )
+from waypost.logs.headings import resource_column
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.engines import Table
 from waypost.logs.stored.log import NO_TIME, PLACES, StoredLog, number_of, text_of
@@ -31,7 +31,8 @@ def describe(log: StoredLog) -> LogDescription:
     read_as = {role: log.columns[role] for role in (CASE, ACTIVITY, TIME, LIFECYCLE) if role in log.columns}
     columns = attribute_columns(log.columns, read_as)
     events = _events(log, columns)
-    resource = next((columns.index(c) for c in RESOURCES if c in columns), None)
+    performer = resource_column(columns)
+    resource = None if performer is None else columns.index(performer)
     activities = _activities(log, events, resource)
     attributes = _attributes(log, events, columns)
     first, last = _span(log)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import LogError
+from waypost.logs.headings import chosen_columns
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.engines import Engine, Table, duckdb, literal, shown, table_of
 from waypost.logs.stored.log import NO_TIME, StoredLog, letter, number_of
-from waypost.logs.table import chosen_columns, missing_name, reading_note
+from waypost.logs.table import missing_name, reading_note
 
 
 def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
