@@ -12,8 +12,9 @@ from rich.text import Text
 
 from waypost.model import MDP
 from waypost.report.decisions import departures
+from waypost.report.fates import ends
 from waypost.report.jsonfile import FORMAT
-from waypost.report.names import captions, titles, told
+from waypost.report.names import told
 from waypost.report.table import fitted_table
 from waypost.report.wording import chance, count, number, percent, printable
 
@@ -25,7 +26,6 @@ LITTLE = 0.0005  # of success; less is written as 0
 SAME = 1e-12  # relative; agents nearer than this are equally good
 TOLD_ACTIONS = 3  # of those taken in one place
 RARE = 0.1  # actions that are taken less often are counted
-MANY = 12  # places where runs end that are told one by one
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
 
@@ -53,8 +53,8 @@ def _words(explanation: AgentExplanation, top: int) -> list[str]:
     """Where the agent loses, how long it takes, where its runs end, and where another one is better or worse."""
     return [
         *_departing(explanation, top),
-        *_taking_long(explanation),
-        *_ends(explanation, top),
+        *taking_long(explanation),
+        *_ending(explanation, top),
         *(_beside(explanation, top) if explanation.against is not None else []),
     ]
 
@@ -127,7 +127,7 @@ def _listed(said: list[str]) -> list[str]:
     return [*(f"{line};" for line in said[:-1]), f"{said[-1]}."]
 
 
-def _taking_long(explanation: AgentExplanation) -> list[str]:
+def taking_long(explanation: AgentExplanation) -> list[str]:
     """Say how long an agent takes that loses nothing but time."""
     steps, fewest = explanation.steps, explanation.fewest
     if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
@@ -147,63 +147,9 @@ def _times(visits: float) -> str:
     return "once" if often == "1" else f"{often} times"
 
 
-def _ends(explanation: AgentExplanation, top: int) -> list[str]:
-    if explanation.within is not None:
-        return _ends_in_time(explanation, top)
-    said, fates, mdp = [], explanation.fates, explanation.mdp
-    if len(fates) > MANY:
-        return _ends_by_label(explanation, top)
-    titled = dict(zip(mdp.states, titles(mdp), strict=True))
-    for fate in fates[:top]:
-        more = f" and {count(len(fate.states) - 1, 'more state')}" if len(fate.states) > 1 else ""
-        why = f"going round, though {number(fate.hope)} would still be possible" if fate.hope else "beyond hope"
-        said.append(f"{percent(fate.probability)} in {printable(titled[fate.states[0]])}{more}, {why}")
-    if fates[top:]:
-        said.append(f"{percent(sum(f.probability for f in fates[top:]))} in {count(len(fates[top:]), 'other place')}")
-    return _ending(said)
-
-
-def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where runs end, by what the places are called, where they are too many to be told one by one."""
-    mdp = explanation.mdp
-    called = dict(zip(mdp.states, captions(mdp), strict=True))
-    places: dict[tuple[str, bool], list[float]] = {}
-    for fate in explanation.fates:
-        places.setdefault((called[fate.states[0]], fate.hope > 0), []).append(fate.probability)
-    order = sorted(places, key=lambda place: -sum(places[place]))
-    said = [
-        f"{percent(sum(places[name, hope]))} in {printable(name)}, {'going round' if hope else 'beyond hope'}"
-        + (f" ({count(len(places[name, hope]), 'place')})" if len(places[name, hope]) > 1 else "")
-        for name, hope in order[:top]
-    ]
-    if order[top:]:
-        left = [p for place in order[top:] for p in places[place]]
-        said.append(f"{percent(sum(left))} in {count(len(left), 'other place')}")
-    return _ending(said)
-
-
-def _ending(said: list[str]) -> list[str]:
-    if not said:
-        return []
-    return ["Runs that do not reach it end:", *_listed(said)]
-
-
-def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where runs end that are not there in time: for good, or because the time is up."""
-    titled = dict(zip(explanation.mdp.states, titles(explanation.mdp), strict=True))
-    places: dict[str, float] = {}
-    for fate in explanation.fates:
-        if not fate.late:
-            place = titled[fate.states[0]]
-            places[place] = places.get(place, 0.0) + fate.probability
-    order = sorted(places, key=lambda place: -places[place])
-    said = [f"{percent(places[place])} in {printable(place)}, beyond hope" for place in order[:top]]
-    if order[top:]:
-        left = order[top:]
-        said.append(f"{percent(sum(places[p] for p in left))} in {count(len(left), 'other place')}")
-    if explanation.late > 0:
-        said.append(f"{percent(1.0 if explanation.late > 1 - 1e-9 else explanation.late)} when the time is up")
-    return _ending(said)
+def _ending(explanation: AgentExplanation, top: int) -> list[str]:
+    said = [f"{share} {where}" for share, where in ends(explanation, top)]
+    return ["Runs that do not reach it end:", *_listed(said)] if said else []
 
 
 def verdict(explanation: AgentExplanation) -> str:
@@ -229,13 +175,13 @@ def verdict(explanation: AgentExplanation) -> str:
     return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
 
 
-def _beside(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where the other agent gains, and where it loses."""
+def beside(explanation: AgentExplanation, top: int) -> list[tuple[str, list[str]]]:
+    """Where the other agent gains, where it gives up, and how much in all: what is said first, and the lines below."""
     behind, ahead = explanation.behind, explanation.ahead
     if behind is None or ahead is None or not explanation.differences:
-        return ["The other agent does the same wherever either comes."]
+        return [("The other agent does the same wherever either comes", [])]
     differ = {difference.state for difference in explanation.differences}
-    lines = []
+    found = []
     for margin, what, often in ((behind, "gains", "less"), (ahead, "gives up", "more")):
         first = list(margin.places.items())[:top]
         if not first:
@@ -249,12 +195,21 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
             told_of = sum(cost for _, cost in first)
         if margin.cost - told_of >= LITTLE:
             said.append(f"{number(margin.cost - told_of)} elsewhere")
-        lead_in = f"The other {what} {number(margin.cost)}"
-        lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
+        found.append((f"The other {what} {number(margin.cost)}", said))
     if explanation.within is None and explanation.against is not None:
         idle, others = explanation.decisions.idle, explanation.against.decisions.idle
         if abs(idle - others) >= LITTLE:
-            lines.append(f"Going round for ever costs this agent {number(idle)}, the other {number(others)}.")
+            found.append((f"Going round for ever costs this agent {number(idle)}, the other {number(others)}", []))
+    return found
+
+
+def _beside(explanation: AgentExplanation, top: int) -> list[str]:
+    lines = []
+    for first, said in beside(explanation, top):
+        if len(said) > 1:
+            lines += [f"{first}:", *_listed(said)]
+        else:
+            lines.append(f"{first}: {said[0].partition(' ')[2]}." if said else f"{first}.")
     return lines
 
 
