@@ -28,11 +28,14 @@ from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
 from waypost.importance.deciding import CLOSE, expected_visits
+from waypost.importance.variables import VariableImportance, by_variable
 from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.arrays import Floats
 from waypost.model.checking import names_of
 from waypost.model.steps import in_time
 from waypost.solve import reachability
+
+LARGEST = 100_000  # states, at every step if there is a limit: of more, importance is not told by variable
 
 
 class Fate(NamedTuple):
@@ -136,6 +139,15 @@ class AgentExplanation:
         return state_importance(self._played.mdp, target=self.names, scope=self._played)
 
     @cached_property
+    def variables(self) -> VariableImportance | None:
+        """Importance of the values of variables under the agent; None where it cannot be told."""
+        timed = 1 if self.within is None else model_steps(self.mdp, self.within) + 1
+        if self.success == 0 or not self.mdp.variables or timed * self.mdp.n_states > LARGEST:
+            return None
+        asked = tuple(self.mdp.variables)
+        return by_variable(self._played.mdp, target=self.names, scope=self._played, variables=asked, length=1)
+
+    @cached_property
     def _played(self) -> Strategy:
         """The agent, in the model that counts steps where there is a limit."""
         if self.within is None:
@@ -222,6 +234,10 @@ class AgentExplanation:
     def plot(self, **look: Any) -> Any:
         """Map with arrows, where states have coordinates (`waypost.report.plot_agent`)."""
         return importlib.import_module("waypost.report.agentmap").plot_agent(self, **look)
+
+    def to_html(self, **options: Any) -> str:
+        """One page to explore offline, as text; `options` are those of `waypost.report.render_agent`."""
+        return str(importlib.import_module("waypost.report.agentpage").render_agent(self, **options))
 
     def summary(self, top: int = 5) -> str:
         """The explanation in words, at most `top` lines of each kind."""

@@ -86,7 +86,7 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
         return departures(explanation.decisions, "the agent", top)
     else:
         said = [
-            f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
+            f"{number(d.cost)} in {printable(d.state)}, met {times(d.visits)} a run, where "
             f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} would mostly be best"
             for d in found[:top]
         ]
@@ -110,7 +110,7 @@ def loss_sentence(group: LossGroup) -> str:
     done, better = _mostly(group.taken, group.cost), _mostly(group.best, group.cost)
     by = f", {done[1]}by {done[0]}" if done else ""
     best = f", where {better[0]} is {better[1]}best" if better else ""
-    return f"{number(group.cost)} {common}{count(group.places, 'place')} met {_times(group.visits)} a run{by}{best}"
+    return f"{number(group.cost)} {common}{count(group.places, 'place')} met {times(group.visits)} a run{by}{best}"
 
 
 def _mostly(costs: Mapping[str, float], total: float) -> tuple[str, str] | None:
@@ -133,14 +133,16 @@ def taking_long(explanation: AgentExplanation) -> list[str]:
     if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
         return []
     asking = f"within={2 * fewest} or --within {2 * fewest} asks for it in so many steps, and where they are lost"
-    return [f"Its runs take {_steps(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
+    return [f"Its runs take {steps_taken(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
 
 
-def _steps(steps: float) -> str:
+def steps_taken(steps: float) -> str:
+    """How long runs take on average, without digits that say nothing."""
     return f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
 
 
-def _times(visits: float) -> str:
+def times(visits: float) -> str:
+    """How often a place is met, in words."""
     if not math.isfinite(visits):
         return "for ever"
     often = f"{visits:,.0f}" if visits >= 10 else f"{visits:.2g}"
@@ -169,7 +171,7 @@ def verdict(explanation: AgentExplanation) -> str:
     if abs(more) <= SAME * max(other, explanation.success):
         mine, theirs = explanation.steps, explanation.against.steps
         slower = abs(mine - theirs) > SAME * max(mine, theirs)
-        steps = f", after {_steps(theirs)} steps on average; this one after {_steps(mine)}" if slower else ""
+        steps = f", after {steps_taken(theirs)} steps on average; this one after {steps_taken(mine)}" if slower else ""
         return f"The other agent reaches it just as often{steps}."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
     return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
@@ -271,7 +273,7 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
     """
     for sentence in filter(None, (lead(explanation), verdict(explanation))):
         console.print(Text(sentence))
-    head, lines = _table(explanation)
+    head, lines = places_table(explanation)
     if lines:
         names = len(head) - 2
         console.print(fitted_table(console, head, lines[:top], names=names, box=box.SIMPLE_HEAD, header_style="dim"))
@@ -281,12 +283,13 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
         console.print(Text(sentence))
 
 
-def _table(explanation: AgentExplanation) -> tuple[list[str], list[list[str]]]:
-    """Places that cost most, or in which two agents differ most."""
+def places_table(explanation: AgentExplanation, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Places that cost most, or in which two agents differ most; at most so many."""
     mdp = explanation.mdp
     if explanation.against is None:
         return ["place", "best", "taken", "visits", "costs"], [
-            [*_place(mdp, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)] for d in explanation.departures
+            [*_place(mdp, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)]
+            for d in explanation.departures[:most]
         ]
     return ["place", "best", "this takes", "other takes", "this loses", "other loses"], [
         [
@@ -295,7 +298,7 @@ def _table(explanation: AgentExplanation) -> tuple[list[str], list[list[str]]]:
             number(d.cost),
             number(d.cost_to_other),
         ]
-        for d in explanation.differences
+        for d in explanation.differences[:most]
     ]
 
 
@@ -340,4 +343,4 @@ def _place(mdp: MDP, state: str, best: Sequence[str], shares: Mapping[str, float
 
 
 def _visits(visits: float) -> str:
-    return "for ever" if not math.isfinite(visits) else f"{visits:.2f}"
+    return "for ever" if not math.isfinite(visits) else "<0.01" if 0 < visits < 0.005 else f"{visits:.2f}"
