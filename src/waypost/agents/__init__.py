@@ -2,7 +2,8 @@
 
 from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
-from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, Margin, explain_agent
+from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, explain_agent
+from waypost.agents.fates import Fate
 from waypost.agents.fitting import ChainFit
 from waypost.agents.groups import LossGroup
 from waypost.agents.memory import CellVisits, MemoryFit

@@ -1,10 +1,11 @@
 """An agent beside the best: how often it succeeds, where it loses the goal, and how two agents differ.
 
 With ``vmax`` the greatest probability of the target, what an agent loses is the sum of what it loses by its decisions
-and by going round for ever (`waypost.decisions`). Every run of an agent has a *fate*: it reaches the target, or it
-settles for ever in states from which it does not, hopeless ones or ones it only had to leave. "Best" is the greatest
-probability of the target, however long it takes and without discount. With ``within=100`` both are asked to be there in
-100 steps: a place is then a decision at every step, and what is lost there is added up.
+and by going round for ever (`waypost.decisions`), where it never does what leads on (`waypost.agents.fates`). Every run
+of an agent has a *fate*: it reaches the target, or it settles for ever in states from which it does not, hopeless ones
+or ones it only had to leave. "Best" is the greatest probability of the target, however long it takes and without
+discount. With ``within=100`` both are asked to be there in 100 steps: a place is then a decision at every step, and
+what is lost there is added up.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from waypost.agents.conduct import Conduct, certain, conduct_of
+from waypost.agents.fates import Fate, settled, with_circles
 from waypost.agents.groups import LossGroup, loss_groups
 from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
@@ -27,24 +28,14 @@ from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
-from waypost.importance.deciding import CLOSE, expected_visits
+from waypost.importance.deciding import CLOSE
 from waypost.importance.variables import VariableImportance, by_variable
-from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.arrays import Floats
 from waypost.model.checking import names_of
 from waypost.model.steps import in_time
-from waypost.solve import reachability
 
 LARGEST = 100_000  # states, at every step if there is a limit: of more, importance is not told by variable
-
-
-class Fate(NamedTuple):
-    """Where runs of an agent settle without the target."""
-
-    states: tuple[str, ...]  # in which they stay for ever
-    probability: float
-    hope: float  # greatest probability of the target from there; above 0, the agent only goes round
-    late: bool = False  # they are there because the time is up
 
 
 class Departure(NamedTuple):
@@ -53,7 +44,7 @@ class Departure(NamedTuple):
     state: str
     best: tuple[str, ...]  # where most is lost
     taken: Mapping[str, float]  # how often it takes each action
-    visits: float  # how often it stands there, on average
+    visits: float  # how often it stands there, on average; inf where it goes round for ever
     cost: float  # of success, over all visits
 
 
@@ -313,17 +304,17 @@ def _explained(
         return _explained_in_time(strategy, target, within, against)
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
-    fates, visits = _settled(strategy, target)
-    wanted = np.tile(mdp.where(target), strategy.memory)
+    ending = settled(strategy, target)
+    wanted, visits = np.tile(mdp.where(target), strategy.memory), ending.visits
     passing = np.where(np.isinf(visits) | wanted, 0.0, visits)
     explained = AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
-        success=certain(found.reached, surely=not fates, maybe=bool(visits[wanted].any())),
+        success=certain(found.reached, surely=not ending.fates, maybe=bool(visits[wanted].any())),
         best=found.reachability,
-        conduct=conduct_of(strategy, found, visits),
-        fates=fates,
+        conduct=with_circles(conduct_of(strategy, found, visits), strategy, ending.circles),
+        fates=ending.fates,
         steps=float(passing.sum()) - model_steps(mdp, 0),
         fewest=fewest_steps(mdp, target),
         against=against,
@@ -372,28 +363,3 @@ def _margin(one: AgentExplanation, other: AgentExplanation) -> Margin:
     groups = loss_groups(one.mdp, one.conduct, one.conduct.costs * part[one.mdp.choice_state])
     order = np.argsort(-more, kind="stable")[: np.count_nonzero(more)].tolist()
     return Margin(float(more.sum()), {one.mdp.states[s]: float(more[s]) for s in order}, groups)
-
-
-def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], Floats]:
-    """Closed sets of states in which runs settle before the target, how likely each is, and (M S,) expected visits.
-
-    The chain is stopped at the target; a set is closed if no arrow leaves it.
-    """
-    mdp = strategy.mdp
-    wanted = np.tile(mdp.where(target), strategy.memory)
-    start = unfolded_start(strategy)
-    chain = stopped_chain(unfolded_chain(strategy), wanted)
-    visits = expected_visits(chain, start, wanted)
-    settled = np.isinf(visits)  # the closed sets, entered once
-    passing = np.where(settled, 0.0, visits)
-    passing[wanted] = 0.0
-    entered = np.where(settled, start + chain.T @ passing, 0.0)
-    _, part = connected_components(chain, directed=True, connection="strong")
-    hope = np.tile(reachability(mdp, target=target, optimum="max"), strategy.memory)
-    found = []
-    inside = np.flatnonzero(settled)
-    inside = inside[np.argsort(part[inside], kind="stable")]
-    for members in np.split(inside, np.flatnonzero(np.diff(part[inside])) + 1) if len(inside) else ():
-        states = tuple(mdp.states[s] for s in np.unique(members % mdp.n_states).tolist())
-        found.append(Fate(states, min(1.0, float(entered[members].sum())), float(hope[members].max())))
-    return tuple(sorted(found, key=lambda fate: -fate.probability)), visits

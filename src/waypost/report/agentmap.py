@@ -47,6 +47,11 @@ class _Spot:
     advice: str = ""  # the best there, where it leads nowhere
     ends: float = 0.0  # share of the runs that end here without the target
 
+    @property
+    def stays(self) -> bool:
+        """Whether it is said how many go round here for ever."""
+        return self.ends >= SEEN and bool(self.moves)
+
 
 def plot_agent(
     explanation: AgentExplanation, *, coordinates: Mapping[Any, Field] | None = None, theme: Theme = "light"
@@ -197,13 +202,13 @@ def draw(
             thing(axis, at, mark, floor="none")
         _arrows(axis, at, spot)
         if spot.ends >= SEEN and readable:
-            _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) else TAKEN)
+            _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) and not passed else TAKEN)
         if spot.cost >= SEEN and readable:
             axis.text(at[0], at[1] + 0.47, f"-{number(spot.cost)}", ha="center", va="bottom", fontsize=6.5, color=TAKEN)
     walls_between(axis, world, places, marks, ink=TAKEN)
     if world.initial in places:
         x, y = places[world.initial]
-        written = spots[x, y].words or spots[x, y].advice  # above the arrows
+        written = spots[x, y].words or spots[x, y].advice or spots[x, y].stays  # above the arrows
         below = {"y": y + 0.47, "va": "bottom"} if written else {"y": y - 0.46, "va": "top"}
         axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **below)
 
@@ -211,7 +216,7 @@ def draw(
 def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
     """Say how many runs end on a field, beside the arrows of those that go round for ever."""
     share = percent(1.0 if spot.ends > 1 - 1e-9 else spot.ends)
-    if spot.moves:
+    if spot.stays:
         axis.text(at[0], at[1] - 0.46, f"{share} stay", ha="center", va="top", fontsize=6.5, color=ink)
     else:
         axis.text(*at, f"{share}\nend", ha="center", va="center", fontsize=7, color=ink)
@@ -237,7 +242,7 @@ def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
         _arrow(axis, at, way, 0.15 + 0.27 * share, ahead=ahead, color=TAKEN, width=0.045, zorder=4)
     told = [name for name, often in spot.words.items() if name not in HEADINGS and often >= TOLD * spot.visits]
     words, ink = (spot.advice, BEST) if spot.advice else (", ".join(told[:2]), TAKEN)
-    if words:
+    if words and not spot.stays:
         axis.text(
             at[0], at[1] - 0.47, printable(words, 24), ha="center", va="top", fontsize=5.5, color=ink, parse_math=False
         )

@@ -18,12 +18,12 @@ from waypost.report.agents import (
     beside,
     lead,
     loss_sentence,
+    met,
     note,
     places_table,
     steps_taken,
     taken,
     taking_long,
-    times,
     verdict,
 )
 from waypost.report.coordinates import Coordinates, coordinates_of
@@ -135,7 +135,7 @@ def _findings(explanation: AgentExplanation) -> list[Finding]:
         done = taken(mdp, place.state, place.taken)
         best = told(mdp, place.state, *place.best[:2])
         mostly = "" if explanation.within is None else "mostly "
-        so = f", met {times(place.visits)} a run: it takes {done}, and {best} is {mostly}best."
+        so = f", {met(place.visits)}: it takes {done}, and {best} is {mostly}best."
         said.append(Finding("against", number(place.cost), ("of success is lost in ", name, so)))
     return said
 
@@ -156,8 +156,9 @@ def _sections(explanation: AgentExplanation, top: int) -> list[Section]:
 
 def _ended(explanation: AgentExplanation, who: str, top: int) -> Section:
     """Where the runs of an agent end that fail, and how long all take."""
-    took = f"Runs take {steps_taken(explanation.steps)} steps on average"
-    fewest = f"; the shortest way to the target takes {explanation.fewest:,}." if explanation.fewest else "."
+    over = "lost" if explanation.within is None else "lost, or the time is up"
+    took = f"Until the target is reached or {over}, runs take {steps_taken(explanation.steps)} steps on average"
+    fewest = f"; the shortest way there takes {explanation.fewest:,}." if explanation.fewest else "."
     ended = tuple(Item(where, "", (part,)) for part, where in ends(explanation, top))
     if not ended:
         return Section("best", f"Every run of {who} succeeds", took + fewest)

@@ -77,17 +77,18 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     """Where the agent departs from the best: place by place, or by what they have in common where a few say little."""
     found, mdp = explanation.departures, explanation.mdp
     lost = sum(place.cost for place in found)
+    if not found:
+        return ["The agent never departs from the best."]
     if explanation.groups and 2 * sum(place.cost for place in found[:top]) < lost:
         said = [loss_sentence(group) for group in explanation.groups[:top]]
         said.append(f"{number(max(0.0, lost - sum(group.cost for group in explanation.groups[:top])))} elsewhere")
-        if explanation.within is None and explanation.decisions.idle:
-            said.append(f"{number(explanation.decisions.idle)} by going round for ever")
-    elif explanation.within is None or not found:
+    elif explanation.within is None and not explanation.decisions.idle:
         return departures(explanation.decisions, "the agent", top)
     else:
+        mostly = "is" if explanation.within is None else "would mostly be"
         said = [
-            f"{number(d.cost)} in {printable(d.state)}, met {times(d.visits)} a run, where "
-            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} would mostly be best"
+            f"{number(d.cost)} in {printable(d.state)}, {met(d.visits)}, where "
+            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} {mostly} best"
             for d in found[:top]
         ]
         if found[top:]:
@@ -105,20 +106,24 @@ def loss_sentence(group: LossGroup) -> str:
     '0.9 where row<9 & key=no, 41 places met 4.1 times a run, mostly by down, where left or up is mostly best'
     >>> loss_sentence(LossGroup("", 0.05, 9, 1.0, {"north": 0.05}, {"south": 0.05}))
     '0.05 in 9 places met once a run, by north, where south is best'
+    >>> loss_sentence(LossGroup("x<3", 0.2, 4, 2.0, {"a": 0.1, "b": 0.1}, {"b": 0.1, "a": 0.1}))
+    '0.2 where x<3, 4 places met 2 times a run'
     """
     common = f"where {printable(group.where)}, " if group.where else "in "
     done, better = _mostly(group.taken, group.cost), _mostly(group.best, group.cost)
-    by = f", {done[1]}by {done[0]}" if done else ""
-    best = f", where {better[0]} is {better[1]}best" if better else ""
-    return f"{number(group.cost)} {common}{count(group.places, 'place')} met {times(group.visits)} a run{by}{best}"
+    by = f", {done[1]}by {' or '.join(done[0])}" if done else ""
+    best = f", where {' or '.join(better[0])} is {better[1]}best" if better else ""
+    if done and better and {*done[0]} == {*better[0]}:
+        by = best = ""  # now the one, now the other
+    return f"{number(group.cost)} {common}{count(group.places, 'place')} {met(group.visits)}{by}{best}"
 
 
-def _mostly(costs: Mapping[str, float], total: float) -> tuple[str, str] | None:
+def _mostly(costs: Mapping[str, float], total: float) -> tuple[list[str], str] | None:
     """One action or two that make up most of a cost, and whether there are others; None if it takes more."""
     for most in (1, 2):
         part = sum(list(costs.values())[:most])
         if part >= MOSTLY * total:
-            return " or ".join(printable(name) for name in list(costs)[:most]), "mostly " * (part < 0.999 * total)
+            return [printable(name) for name in list(costs)[:most]], "mostly " * (part < 0.999 * total)
     return None
 
 
@@ -141,12 +146,16 @@ def steps_taken(steps: float) -> str:
     return f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
 
 
-def times(visits: float) -> str:
-    """How often a place is met, in words."""
+def met(visits: float) -> str:
+    """Say how often a place is met.
+
+    >>> met(0.25), met(1.0), met(math.inf)
+    ('met 0.25 times a run', 'met once a run', 'in which it goes round for ever')
+    """
     if not math.isfinite(visits):
-        return "for ever"
+        return "in which it goes round for ever"
     often = f"{visits:,.0f}" if visits >= 10 else f"{visits:.2g}"
-    return "once" if often == "1" else f"{often} times"
+    return "met once a run" if often == "1" else f"met {often} times a run"
 
 
 def _ending(explanation: AgentExplanation, top: int) -> list[str]:
@@ -198,10 +207,6 @@ def beside(explanation: AgentExplanation, top: int) -> list[tuple[str, list[str]
         if margin.cost - told_of >= LITTLE:
             said.append(f"{number(margin.cost - told_of)} elsewhere")
         found.append((f"The other {what} {number(margin.cost)}", said))
-    if explanation.within is None and explanation.against is not None:
-        idle, others = explanation.decisions.idle, explanation.against.decisions.idle
-        if abs(idle - others) >= LITTLE:
-            found.append((f"Going round for ever costs this agent {number(idle)}, the other {number(others)}", []))
     return found
 
 

@@ -68,7 +68,10 @@ class AgentPage {
 
   enliven() {
     // names in the findings lead to their place, fields of the map to what is lost on them
-    for (const name of document.querySelectorAll(".findings [data-state]")) name.replaceChildren(this.link(Number(name.dataset.state)));
+    for (const name of document.querySelectorAll(".findings [data-state]")) {
+      const place = (event) => { event.preventDefault(); this.select(Number(name.dataset.state)); };
+      name.replaceChildren(element("a", { class: "link", href: "#explorer", onclick: place }, ...name.childNodes)); // not a button: a long name breaks as text does
+    }
     for (const [at, places] of this.fields) {
       for (const tile of this.tiles(at)) {
         tile.classList.add("lossy");
