@@ -40,7 +40,8 @@ for episode in range(1500):
 # ## Beside the best
 #
 # "Best" is the greatest probability of the goal, however long it takes and without discount. What the agent loses is the sum of what
-# its decisions cost.
+# its decisions cost. Then comes what to change first: how often the agent succeeds if it does the best in one place after the other, and
+# otherwise what it learned.
 
 # %%
 beside = waypost.explain_agent(mdp, values, target="goal")

@@ -163,3 +163,36 @@ def test_all_that_is_lost_is_lost_in_some_place_though_agents_go_round(mdp, seed
     for place in found.departures:
         if np.isinf(place.visits) and place.cost > 0:
             assert not {*place.best} & {*place.taken}
+
+
+def test_what_to_change_first_is_how_often_the_changed_agent_succeeds():
+    """Law: an agent that does the best in the places mended so far succeeds as often as is told."""
+    mdp = rooms()
+    straight = {name: "on" for k, name in enumerate(mdp.states) if "on" in mdp.actions_of(k)} | {"x=0, key=no": "take"}
+    astray = {**straight, "x=3, key=yes": "wait", "x=5, key=yes": "wait"}
+    found = explain_agent(mdp, astray, target="won")
+    assert [(m.state, m.action, m.success) for m in found.mending] == [
+        ("x=3, key=yes", "on", 0.0),
+        ("x=5, key=yes", "on", 1.0),
+    ]
+    assert "makes it 0 (on in x=3, key=yes), then 1 (on in x=5, key=yes)." in found.summary()
+    assert explain_agent(mdp, straight, target="won").mending == ()
+
+
+@given(mdps(), st.integers(0, 2**16), st.none() | st.integers(1, 5))
+@settings(max_examples=60, deadline=None)
+def test_every_change_is_told_as_it_turns_out(mdp, seed, within):
+    """Law: success after each change is that of the agent so changed, explained by itself."""
+    weights = np.random.default_rng(seed).integers(0, 3, mdp.n_choices) + 1e-3
+    strategy = Strategy.memoryless(mdp, weights / np.bincount(mdp.choice_state, weights=weights)[mdp.choice_state])
+    try:
+        found = explain_agent(mdp, strategy, target=mdp.states[-1], within=within)
+    except WaypostError:
+        return
+    rules = strategy.to_dict()
+    for step in found.mending:
+        rules[step.state] = {step.action: 1.0}
+        changed = explain_agent(mdp, rules, target=mdp.states[-1], within=within)
+        assert step.success == pytest.approx(changed.success, abs=1e-12)
+    if found.departures and found.departures[0].cost > 1e-9:
+        assert found.mending[0].state == found.departures[0].state

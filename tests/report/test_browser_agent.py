@@ -67,6 +67,9 @@ def test_the_page_says_how_good_the_agent_is_and_where_it_loses_first(opened, to
     assert opened.text("#places tbody th") == worst.state
     assert worst.state in opened.text(".findings") or tossing.groups[0].where in opened.text(".findings")
     assert opened.run("return document.querySelectorAll('#places tbody tr').length") == len(tossing.departures)
+    first = tossing.mending[0]
+    assert f"{first.action} in {first.state}" in opened.text(".side .card")
+    assert f"{first.success:.3f}".rstrip("0") in opened.text(".side .card")
 
 
 def test_a_click_on_a_field_or_a_row_tells_what_each_action_is_worth(opened, tossing):
@@ -166,6 +169,28 @@ def test_an_agent_without_a_map_has_its_table_beside_what_is_found(browser):
     assert browser.run("return document.querySelectorAll('.map').length") == 0
     assert browser.text("#places tbody th") == "Consultation"
     assert browser.log() == []
+
+
+def test_without_matplotlib_the_page_says_how_to_get_a_map(tossing, monkeypatch):
+    monkeypatch.setattr("waypost.report.agentpage.find_spec", lambda _: None)
+    page = render_agent(tossing)
+    assert "waypost[plot]" in page
+    assert "field-0-" not in page.split("<script")[0]
+    assert tossing.departures[0].state in page
+
+
+def test_places_can_be_gone_through_with_the_keyboard_alone(opened, tossing):
+    """Tab leads to the names, enter selects, escape comes back to where one was; a slash goes to the search."""
+    keys = opened.driver.find_element("css selector", "#places tbody tr:nth-child(3) .link").send_keys
+    keys("\ue007")  # enter
+    assert opened.text("#details h3") == tossing.departures[2].state
+    opened.driver.switch_to.active_element.send_keys("\ue00c")  # escape
+    assert opened.run("return document.activeElement.textContent") == tossing.departures[2].state
+    name = opened.run("return document.querySelector('.findings a').textContent")
+    opened.driver.find_element("css selector", ".findings a").send_keys("\ue007")
+    assert opened.text("#details h3") == name
+    opened.driver.find_element("css selector", "body").send_keys("/")
+    assert opened.run("return document.activeElement.id") == "search"
 
 
 def test_an_agent_that_loses_nothing_is_told_so(browser):

@@ -2,7 +2,7 @@
 
 from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
-from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, explain_agent
+from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, Mended, explain_agent
 from waypost.agents.fates import Fate
 from waypost.agents.fitting import ChainFit
 from waypost.agents.groups import LossGroup
@@ -24,6 +24,7 @@ __all__ = [
     "LossGroup",
     "Margin",
     "MemoryFit",
+    "Mended",
     "Passages",
     "PassingFit",
     "abstract_agent",

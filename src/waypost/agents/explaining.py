@@ -32,10 +32,11 @@ from waypost.importance.deciding import CLOSE
 from waypost.importance.variables import VariableImportance, by_variable
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.arrays import Floats
-from waypost.model.checking import names_of
+from waypost.model.checking import frozen, names_of
 from waypost.model.steps import in_time
 
 LARGEST = 100_000  # states, at every step if there is a limit: of more, importance is not told by variable
+MENDED, MENDABLE = 5, 20_000  # places that are mended, one after the other, in a model of at most so many states
 
 
 class Departure(NamedTuple):
@@ -46,6 +47,14 @@ class Departure(NamedTuple):
     taken: Mapping[str, float]  # how often it takes each action
     visits: float  # how often it stands there, on average; inf where it goes round for ever
     cost: float  # of success, over all visits
+
+
+class Mended(NamedTuple):
+    """A place in which an agent would do the best, after those before it; otherwise it goes on as it does."""
+
+    state: str
+    action: str
+    success: float  # then
 
 
 class Difference(NamedTuple):
@@ -194,6 +203,23 @@ class AgentExplanation:
     def groups(self) -> tuple[LossGroup, ...]:
         """What the places in which most is lost have in common, the most costly first."""
         return loss_groups(self.mdp, self.conduct, self.conduct.costs)
+
+    @cached_property
+    def mending(self) -> tuple[Mended, ...]:
+        """What to change first: the best where most is lost, then where most is lost after that, and so on.
+
+        Empty for models of very many states, each step of which takes as long as the explanation.
+        """
+        found: list[Mended] = []
+        agent = self
+        while agent.departures and len(found) < MENDED and self.mdp.n_states <= MENDABLE:
+            worst = agent.departures[0]
+            if worst.cost <= CLOSE or any(each.state == worst.state for each in found):
+                break
+            better = _doing(agent.strategy, worst.state, worst.best[0])
+            agent = _explained(better, self.names, self.within, None)
+            found.append(Mended(worst.state, worst.best[0], agent.success))
+        return tuple(found)
 
     @cached_property
     def behind(self) -> Margin | None:
@@ -348,6 +374,14 @@ def _explained_in_time(
         within=within,
         names=target,
     )
+
+
+def _doing(strategy: Strategy, state: str, action: str) -> Strategy:
+    """The same strategy, but for one action in one state."""
+    mdp = strategy.mdp
+    here = mdp.choice_state == mdp.state(state)
+    only = np.arange(mdp.n_choices) == mdp.choice(mdp.state(state), action)
+    return replace(strategy, modes=tuple(frozen(np.where(here, only, mode)) for mode in strategy.modes))
 
 
 def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

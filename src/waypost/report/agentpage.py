@@ -15,9 +15,11 @@ from waypost.arguments import Positive, checked
 from waypost.importance.results import Kind
 from waypost.report.agents import (
     LITTLE,
+    NOT_MENDED,
     beside,
     lead,
     loss_sentence,
+    mends,
     met,
     note,
     places_table,
@@ -73,8 +75,8 @@ def render_agent(
     (True, True)
     """
     places = coordinates_of(explanation.mdp, coordinates)
-    drawn = places is not None and find_spec("matplotlib") is not None
-    maps = page_maps(explanation, places) if drawn and places is not None else None
+    maps = page_maps(explanation, places) if places and find_spec("matplotlib") else None
+    undrawn = ["With `pip install 'waypost[plot]'` there is a map here"] if places and not maps else []
     rows = _rows(explanation, places or {})
     part = {
         "title": _title(explanation),
@@ -82,9 +84,10 @@ def render_agent(
         "figures": _figures(explanation),
         "findings": _findings(explanation),
         "at": {explanation.mdp.state(row["name"]): k for k, row in enumerate(rows)},
+        "change": _mending(explanation),
         "sections": _sections(explanation, top),
         "reading": [note(explanation), *_reading(explanation)],
-        "notes": [f"{printable(each)[:1].upper()}{printable(each)[1:]}." for each in notes],
+        "notes": [f"{printable(each)[:1].upper()}{printable(each)[1:]}." for each in (*notes, *undrawn)],
         "maps": maps,
         "map_titles": _map_titles(maps),
         **_table(explanation, rows),
@@ -152,6 +155,20 @@ def _sections(explanation: AgentExplanation, top: int) -> list[Section]:
         if agent is not None:
             cards.append(_ended(agent, who, top))
     return [*cards, *_passed(explanation, top)]
+
+
+def _mending(explanation: AgentExplanation) -> list[Section]:
+    """What to change first, and how often the agent succeeds then."""
+    mdp, found = explanation.mdp, explanation.mending
+    if not found:
+        return []
+    said = (
+        f"How often the agent succeeds, {chance(explanation.success)} now, if it does the best in one place after the "
+        "other, each time where most is lost, and otherwise goes on as it does."
+    )
+    items = [Item(f"{told(mdp, m.state, m.action)} in {printable(m.state)}", "", (chance(m.success),)) for m in found]
+    lines = () if mends(explanation) else (NOT_MENDED,)
+    return [Section("best", "What to change first", said, tuple(items), lines=lines)]
 
 
 def _ended(explanation: AgentExplanation, who: str, top: int) -> Section:

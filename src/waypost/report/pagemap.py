@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from waypost.agents import AgentExplanation
 
 SIZE = 0.78  # of a field's: what is written on it is larger
+WIDEST = 9  # rem of a field
 SIDE = 30  # fields; of a larger world, the part in which most is lost is shown
 
 
@@ -49,7 +50,8 @@ def page_maps(explanation: AgentExplanation, places: Coordinates) -> PageMaps:
         axis = figure.add_axes((0, 0, 1, 1))
         draw(axis, world, agent, places, shown, called=f"field-{k}")
         dress(axis, "", shown, palette("light"))
-        drawings.append(_bare(to_bytes(figure, "svg").decode(), f"map{k}-"))
+        look = f'style="max-width: {WIDEST * shown.wide}rem"'
+        drawings.append(_bare(to_bytes(figure, "svg").decode(), f"map{k}-", look))
     return PageMaps(drawings, legend(world), shown, whole)
 
 
@@ -67,8 +69,8 @@ def _window(world: Seen, whole: Frame) -> Frame:
     return Frame(left, left + wide - 1, top, top + high - 1)
 
 
-def _bare(svg: str, own: str) -> str:
+def _bare(svg: str, own: str, look: str) -> str:
     """SVG without what would reach beyond it: its prolog, its style sheet, addresses, and common names."""
     text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
     text = re.sub(r'id="(?!field-)|(?<=url\(#)|(?<=xlink:href="#)', lambda found: found[0] + own, text)
-    return re.sub(r'^.*?<svg[^>]*?(viewBox="[^"]*")[^>]*>', r"<svg \1>", text, count=1, flags=re.DOTALL)
+    return re.sub(r'^.*?<svg[^>]*?(viewBox="[^"]*")[^>]*>', rf"<svg \1 {look}>", text, count=1, flags=re.DOTALL)
