@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from waypost.agents.conduct import Conduct, certain, conduct_of
+from waypost.agents.conduct import Conduct, conduct_of
 from waypost.agents.fates import Fate, settled, with_circles
 from waypost.agents.groups import LossGroup, loss_groups
+from waypost.agents.mending import Mended, mended
 from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
@@ -32,11 +33,12 @@ from waypost.importance.deciding import CLOSE
 from waypost.importance.variables import VariableImportance, by_variable
 from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.arrays import Floats
-from waypost.model.checking import frozen, names_of
+from waypost.model.checking import names_of
 from waypost.model.steps import in_time
+from waypost.solve import reachability
 
 LARGEST = 100_000  # states, at every step if there is a limit: of more, importance is not told by variable
-MENDED, MENDABLE = 5, 20_000  # places that are mended, one after the other, in a model of at most so many states
+MENDABLE = 20_000  # states up to which it is told what to change first
 
 
 class Departure(NamedTuple):
@@ -47,14 +49,6 @@ class Departure(NamedTuple):
     taken: Mapping[str, float]  # how often it takes each action
     visits: float  # how often it stands there, on average; inf where it goes round for ever
     cost: float  # of success, over all visits
-
-
-class Mended(NamedTuple):
-    """A place in which an agent would do the best, after those before it; otherwise it goes on as it does."""
-
-    state: str
-    action: str
-    success: float  # then
 
 
 class Difference(NamedTuple):
@@ -208,18 +202,24 @@ class AgentExplanation:
     def mending(self) -> tuple[Mended, ...]:
         """What to change first: the best where most is lost, then where most is lost after that, and so on.
 
-        Empty for models of very many states, each step of which takes as long as the explanation.
+        Empty for models of very many states.
         """
-        found: list[Mended] = []
-        agent = self
-        while agent.departures and len(found) < MENDED and self.mdp.n_states <= MENDABLE:
-            worst = agent.departures[0]
-            if worst.cost <= CLOSE or any(each.state == worst.state for each in found):
-                break
-            better = _doing(agent.strategy, worst.state, worst.best[0])
-            agent = _explained(better, self.names, self.within, None)
-            found.append(Mended(worst.state, worst.best[0], agent.success))
-        return tuple(found)
+        return mended(self.strategy, self.conduct, self._judged) if self.mdp.n_states <= MENDABLE else ()
+
+    def _judged(self, strategy: Strategy) -> tuple[Conduct, float]:
+        """Conduct and success of another agent with the same task."""
+        wanted = self.mdp.where(self.names)
+        if self.within is not None:
+            timed = timed_conduct(strategy, wanted, model_steps(self.mdp, self.within))
+            return timed.conduct, timed.reached
+        ending = settled(strategy, self.names, self._hope)
+        conduct = with_circles(conduct_of(strategy, self.decisions, ending.visits), strategy, ending.circles)
+        return conduct, ending.reached
+
+    @cached_property
+    def _hope(self) -> Floats:
+        """(S,) greatest probability of the target from each state."""
+        return np.asarray(reachability(self.mdp, target=self.names, optimum="max"), float)
 
     @cached_property
     def behind(self) -> Margin | None:
@@ -330,23 +330,22 @@ def _explained(
         return _explained_in_time(strategy, target, within, against)
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
-    ending = settled(strategy, target)
-    wanted, visits = np.tile(mdp.where(target), strategy.memory), ending.visits
-    passing = np.where(np.isinf(visits) | wanted, 0.0, visits)
+    hope = reachability(mdp, target=target, optimum="max")
+    ending = settled(strategy, target, hope)
     explained = AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
-        success=certain(found.reached, surely=not ending.fates, maybe=bool(visits[wanted].any())),
+        success=ending.reached,
         best=found.reachability,
-        conduct=with_circles(conduct_of(strategy, found, visits), strategy, ending.circles),
+        conduct=with_circles(conduct_of(strategy, found, ending.visits), strategy, ending.circles),
         fates=ending.fates,
-        steps=float(passing.sum()) - model_steps(mdp, 0),
+        steps=ending.steps - model_steps(mdp, 0),
         fewest=fewest_steps(mdp, target),
         against=against,
         names=target,
     )
-    vars(explained)["decisions"] = found  # known already
+    vars(explained).update(decisions=found, _hope=hope)  # known already
     return explained
 
 
@@ -374,14 +373,6 @@ def _explained_in_time(
         within=within,
         names=target,
     )
-
-
-def _doing(strategy: Strategy, state: str, action: str) -> Strategy:
-    """The same strategy, but for one action in one state."""
-    mdp = strategy.mdp
-    here = mdp.choice_state == mdp.state(state)
-    only = np.arange(mdp.n_choices) == mdp.choice(mdp.state(state), action)
-    return replace(strategy, modes=tuple(frozen(np.where(here, only, mode)) for mode in strategy.modes))
 
 
 def _alike(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from waypost.agents.conduct import Conduct
+from waypost.agents.conduct import Conduct, certain
 from waypost.importance.deciding import expected_visits
 from waypost.model import Strategy, Target, stopped_chain, unfolded_chain, unfolded_start
 from waypost.model.arrays import Floats, Ints
-from waypost.solve import reachability
 
 
 class Fate(NamedTuple):
@@ -34,12 +33,17 @@ class Settled:
     """Closed sets of states in which runs settle before the target."""
 
     fates: tuple[Fate, ...]  # most likely first
+    reached: float  # probability of the target
+    steps: float  # on average, until the target is reached or lost for ever
     visits: Floats  # (M S,) how often each state is met, in each mode of the memory
     circles: tuple[tuple[Ints, float], ...]  # sets that still have hope, (M S) positions, and what is lost in each
 
 
-def settled(strategy: Strategy, target: Target) -> Settled:
-    """Where runs settle: the chain is stopped at the target, and a set is closed if no arrow leaves it."""
+def settled(strategy: Strategy, target: Target, best: Floats) -> Settled:
+    """Where runs settle: the chain is stopped at the target, and a set is closed if no arrow leaves it.
+
+    `best` is the greatest probability of the target from each state, (S,).
+    """
     mdp = strategy.mdp
     wanted = np.tile(mdp.where(target), strategy.memory)
     start = unfolded_start(strategy)
@@ -50,7 +54,7 @@ def settled(strategy: Strategy, target: Target) -> Settled:
     passing[wanted] = 0.0
     entered = np.where(closed, start + chain.T @ passing, 0.0)
     _, part = connected_components(chain, directed=True, connection="strong")
-    hope = np.tile(reachability(mdp, target=target, optimum="max"), strategy.memory)
+    hope = np.tile(best, strategy.memory)
     found, circles = [], []
     inside = np.flatnonzero(closed)
     inside = inside[np.argsort(part[inside], kind="stable")]
@@ -59,7 +63,14 @@ def settled(strategy: Strategy, target: Target) -> Settled:
         found.append(Fate(states, min(1.0, float(entered[members].sum())), float(hope[members].max())))
         lost = float(entered[members] @ hope[members])
         circles += [(members, lost)] if lost > 0 else []
-    return Settled(tuple(sorted(found, key=lambda fate: -fate.probability)), visits, tuple(circles))
+    arrived = min(1.0, float(visits[wanted].sum()))
+    return Settled(
+        fates=tuple(sorted(found, key=lambda fate: -fate.probability)),
+        reached=certain(arrived, surely=not found, maybe=bool(visits[wanted].any())),
+        steps=float(passing.sum()),
+        visits=visits,
+        circles=tuple(circles),
+    )
 
 
 def with_circles(conduct: Conduct, strategy: Strategy, circles: tuple[tuple[Ints, float], ...]) -> Conduct:
@@ -69,7 +80,7 @@ def with_circles(conduct: Conduct, strategy: Strategy, circles: tuple[tuple[Ints
     >>> from waypost.agents.conduct import conduct_of
     >>> mdp = MDP.from_dict({"a": {"wait": "b", "go": "c"}, "b": {"back": "a"}, "c": {}}, initial="a")
     >>> waiting = Strategy.from_dict(mdp, {"a": "wait"})
-    >>> found = settled(waiting, "c")
+    >>> found = settled(waiting, "c", np.ones(3))
     >>> conduct = conduct_of(waiting, decisions(mdp, target="c", strategy=waiting), found.visits)
     >>> with_circles(conduct, waiting, found.circles).costs.tolist()
     [1.0, 0.0, 0.0, 0.0]
