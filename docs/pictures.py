@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from waypost.agents import explain_agent
 from waypost.cases import case, loan, prepare_case
 from waypost.formats import read_mdp
 from waypost.importance import explain
@@ -171,6 +172,15 @@ def make_frozen_lake() -> None:
     agent = Strategy.from_dict(mdp, strategy.get("before", strategy))
     found = with_insight(explain(mdp, target="goal", scope=["all", "optimal", agent], **needs(mdp, ".html")))
     shoot("frozen-lake", render_html(found), looks="light dark phone print")
+
+
+def make_agent() -> None:
+    """The agent of the tutorial: what it takes on each field of the frozen lake, by number."""
+    import gymnasium
+
+    mdp = read_mdp(gymnasium.make("FrozenLake-v1", is_slippery=True))
+    found = explain_agent(mdp, np.array([2, 3, 0, 3, 0, 0, 1, 0, 3, 1, 1, 0, 0, 2, 1, 0]), target="goal")
+    shoot("agent", found.to_html(names=["q-table.npy"]), does="waypost.select(0)", looks="light", height=860)
 
 
 def make_bpic12() -> None:

@@ -5,6 +5,8 @@ Run: python examples/frozen_lake_agent.py   (needs: pip install 'waypost[gym,age
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import gymnasium
 import torch
 from stable_baselines3 import DQN, PPO
@@ -45,8 +47,8 @@ def main() -> None:
     print()
     found = waypost.explain_agent(mdp, ppo, target="goal", against=dqn, within=100)
     print(found.summary(top=3))
-    found.plot().savefig("frozen-lake-agents.png")
-    print("The map of both is in frozen-lake-agents.png.")
+    Path("frozen-lake-agents.html").write_text(found.to_html(names=("PPO", "DQN")), encoding="utf-8")
+    print("Both are on one page, with their maps and all places: frozen-lake-agents.html")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,8 @@ for episode in range(1500):
 # ## Beside the best
 #
 # "Best" is the greatest probability of the goal, however long it takes and without discount. What the agent loses is the sum of what
-# its decisions cost.
+# its decisions cost. Then comes what to change first: how often the agent succeeds if it does the best in one place after the other, and
+# otherwise what it learned.
 
 # %%
 beside = waypost.explain_agent(mdp, values, target="goal")
@@ -48,6 +49,16 @@ print(beside.summary())
 
 # %%
 beside.to_frame()
+
+# %% [markdown]
+# The same as a page to explore offline, with a map: a click on a field tells what each action is worth there. It is text; write it to
+# a file and open it in a browser, or use `waypost agent gym:FrozenLake-v1 q-table.npy --html agent.html`.
+
+# %%
+len(beside.to_html()) > 50_000
+
+# %%
+beside.plot()
 
 # %% [markdown]
 # Fields by their importance to this agent: the share of its successful runs that pass them.
@@ -72,6 +83,13 @@ print(waypost.explain_agent(mdp, values, target="goal", against=np.full(16, 1)).
 sure = waypost.read_mdp(gymnasium.make("FrozenLake-v1", is_slippery=False))
 never = waypost.explain_agent(sure, np.full(16, 1), target="goal")
 print(never.summary())
+
+# %% [markdown]
+# Many agents that have not learned enough do nothing wrong and yet never arrive: they go round for ever. Then the place is told in which
+# they never do what leads on, and what would.
+
+# %%
+print(waypost.explain_agent(sure, np.zeros((16, 4)), target="goal").summary())
 
 # %% [markdown]
 # ## Values before states

@@ -142,6 +142,21 @@ def test_an_agent_is_explained_at_the_command_line(run, tmp_path):
     assert told["against"]["success"] < told["success"]
 
 
+def test_an_agent_has_a_page_at_the_command_line(run, tmp_path):
+    """With --html what is printed is printed as well; -o and a page to standard output stand in its place."""
+    pytest.importorskip("matplotlib")
+    np.save(tmp_path / "right.npy", np.full(16, 2))
+    asked = ("agent", "gym:FrozenLake-v1", str(tmp_path / "right.npy"), "--against", "best")
+    printed = run(*asked, "--html", str(tmp_path / "lake.html"))
+    page = (tmp_path / "lake.html").read_text(encoding="utf-8")
+    assert "The agent reaches 'goal' with probability 0.032" in printed
+    assert "The agent is right.npy, the other is best." in page
+    assert "Episodes of the environment end after 100 steps" in page
+    assert run(*asked, "-o", str(tmp_path / "same.html")) == ""
+    assert (tmp_path / "same.html").read_text(encoding="utf-8") == page
+    assert run(*asked, "--html", "-").strip() == page.strip()
+
+
 def test_a_strategy_may_be_asked_in_time(run, tmp_path):
     """Law: the importance of an agent within N steps is that of its chain with a clock."""
     np.save(tmp_path / "down.npy", np.full(16, 1))

@@ -2,10 +2,12 @@
 
 from waypost.agents.abstraction import Abstraction, abstract_agent
 from waypost.agents.cells import Cells
-from waypost.agents.explaining import AgentExplanation, Departure, Difference, Fate, Margin, explain_agent
+from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, explain_agent
+from waypost.agents.fates import Fate
 from waypost.agents.fitting import ChainFit
 from waypost.agents.groups import LossGroup
 from waypost.agents.memory import CellVisits, MemoryFit
+from waypost.agents.mending import Mended
 from waypost.agents.networks import hidden_layer
 from waypost.agents.passing import Passages, PassingFit
 from waypost.agents.telling import CellContrast
@@ -23,6 +25,7 @@ __all__ = [
     "LossGroup",
     "Margin",
     "MemoryFit",
+    "Mended",
     "Passages",
     "PassingFit",
     "abstract_agent",

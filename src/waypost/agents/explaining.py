@@ -1,10 +1,11 @@
 """An agent beside the best: how often it succeeds, where it loses the goal, and how two agents differ.
 
 With ``vmax`` the greatest probability of the target, what an agent loses is the sum of what it loses by its decisions
-and by going round for ever (`waypost.decisions`). Every run of an agent has a *fate*: it reaches the target, or it
-settles for ever in states from which it does not, hopeless ones or ones it only had to leave. "Best" is the greatest
-probability of the target, however long it takes and without discount. With ``within=100`` both are asked to be there in
-100 steps: a place is then a decision at every step, and what is lost there is added up.
+and by going round for ever (`waypost.decisions`), where it never does what leads on (`waypost.agents.fates`). Every run
+of an agent has a *fate*: it reaches the target, or it settles for ever in states from which it does not, hopeless ones
+or ones it only had to leave. "Best" is the greatest probability of the target, however long it takes and without
+discount. With ``within=100`` both are asked to be there in 100 steps: a place is then a decision at every step, and
+what is lost there is added up.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
-from waypost.agents.conduct import Conduct, certain, conduct_of
+from waypost.agents.conduct import Conduct, conduct_of
+from waypost.agents.fates import Fate, settled, with_circles
 from waypost.agents.groups import LossGroup, loss_groups
+from waypost.agents.mending import Mended, mended
 from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
@@ -27,21 +29,16 @@ from waypost.errors import UndefinedImportanceError, require
 from waypost.formats.policies import Observe, TableOf
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
-from waypost.importance.deciding import CLOSE, expected_visits
-from waypost.model import MDP, Strategy, Target, describe_target, stopped_chain, unfolded_chain, unfolded_start
+from waypost.importance.deciding import CLOSE
+from waypost.importance.variables import VariableImportance, by_variable
+from waypost.model import MDP, Strategy, Target, describe_target
 from waypost.model.arrays import Floats
 from waypost.model.checking import names_of
 from waypost.model.steps import in_time
 from waypost.solve import reachability
 
-
-class Fate(NamedTuple):
-    """Where runs of an agent settle without the target."""
-
-    states: tuple[str, ...]  # in which they stay for ever
-    probability: float
-    hope: float  # greatest probability of the target from there; above 0, the agent only goes round
-    late: bool = False  # they are there because the time is up
+LARGEST = 100_000  # states, at every step if there is a limit: of more, importance is not told by variable
+MENDABLE = 20_000  # states up to which it is told what to change first
 
 
 class Departure(NamedTuple):
@@ -50,7 +47,7 @@ class Departure(NamedTuple):
     state: str
     best: tuple[str, ...]  # where most is lost
     taken: Mapping[str, float]  # how often it takes each action
-    visits: float  # how often it stands there, on average
+    visits: float  # how often it stands there, on average; inf where it goes round for ever
     cost: float  # of success, over all visits
 
 
@@ -136,6 +133,15 @@ class AgentExplanation:
         return state_importance(self._played.mdp, target=self.names, scope=self._played)
 
     @cached_property
+    def variables(self) -> VariableImportance | None:
+        """Importance of the values of variables under the agent; None where it cannot be told."""
+        timed = 1 if self.within is None else model_steps(self.mdp, self.within) + 1
+        if self.success == 0 or not self.mdp.variables or timed * self.mdp.n_states > LARGEST:
+            return None
+        asked = tuple(self.mdp.variables)
+        return by_variable(self._played.mdp, target=self.names, scope=self._played, variables=asked, length=1)
+
+    @cached_property
     def _played(self) -> Strategy:
         """The agent, in the model that counts steps where there is a limit."""
         if self.within is None:
@@ -193,6 +199,29 @@ class AgentExplanation:
         return loss_groups(self.mdp, self.conduct, self.conduct.costs)
 
     @cached_property
+    def mending(self) -> tuple[Mended, ...]:
+        """What to change first: the best where most is lost, then where most is lost after that, and so on.
+
+        Empty for models of very many states.
+        """
+        return mended(self.strategy, self.conduct, self._judged) if self.mdp.n_states <= MENDABLE else ()
+
+    def _judged(self, strategy: Strategy) -> tuple[Conduct, float]:
+        """Conduct and success of another agent with the same task."""
+        wanted = self.mdp.where(self.names)
+        if self.within is not None:
+            timed = timed_conduct(strategy, wanted, model_steps(self.mdp, self.within))
+            return timed.conduct, timed.reached
+        ending = settled(strategy, self.names, self._hope)
+        conduct = with_circles(conduct_of(strategy, self.decisions, ending.visits), strategy, ending.circles)
+        return conduct, ending.reached
+
+    @cached_property
+    def _hope(self) -> Floats:
+        """(S,) greatest probability of the target from each state."""
+        return np.asarray(reachability(self.mdp, target=self.names, optimum="max"), float)
+
+    @cached_property
     def behind(self) -> Margin | None:
         """What this agent loses more than the other, where it does; None without another."""
         return None if self.against is None else _margin(self, self.against)
@@ -222,6 +251,10 @@ class AgentExplanation:
     def plot(self, **look: Any) -> Any:
         """Map with arrows, where states have coordinates (`waypost.report.plot_agent`)."""
         return importlib.import_module("waypost.report.agentmap").plot_agent(self, **look)
+
+    def to_html(self, **options: Any) -> str:
+        """One page to explore offline, as text; `options` are those of `waypost.report.render_agent`."""
+        return str(importlib.import_module("waypost.report.agentpage").render_agent(self, **options))
 
     def summary(self, top: int = 5) -> str:
         """The explanation in words, at most `top` lines of each kind."""
@@ -297,23 +330,22 @@ def _explained(
         return _explained_in_time(strategy, target, within, against)
     mdp = strategy.mdp
     found = decisions(mdp, target=target, strategy=strategy)
-    fates, visits = _settled(strategy, target)
-    wanted = np.tile(mdp.where(target), strategy.memory)
-    passing = np.where(np.isinf(visits) | wanted, 0.0, visits)
+    hope = reachability(mdp, target=target, optimum="max")
+    ending = settled(strategy, target, hope)
     explained = AgentExplanation(
         mdp=mdp,
         target=found.target,
         strategy=strategy,
-        success=certain(found.reached, surely=not fates, maybe=bool(visits[wanted].any())),
+        success=ending.reached,
         best=found.reachability,
-        conduct=conduct_of(strategy, found, visits),
-        fates=fates,
-        steps=float(passing.sum()) - model_steps(mdp, 0),
+        conduct=with_circles(conduct_of(strategy, found, ending.visits), strategy, ending.circles),
+        fates=ending.fates,
+        steps=ending.steps - model_steps(mdp, 0),
         fewest=fewest_steps(mdp, target),
         against=against,
         names=target,
     )
-    vars(explained)["decisions"] = found  # known already
+    vars(explained).update(decisions=found, _hope=hope)  # known already
     return explained
 
 
@@ -356,28 +388,3 @@ def _margin(one: AgentExplanation, other: AgentExplanation) -> Margin:
     groups = loss_groups(one.mdp, one.conduct, one.conduct.costs * part[one.mdp.choice_state])
     order = np.argsort(-more, kind="stable")[: np.count_nonzero(more)].tolist()
     return Margin(float(more.sum()), {one.mdp.states[s]: float(more[s]) for s in order}, groups)
-
-
-def _settled(strategy: Strategy, target: Target) -> tuple[tuple[Fate, ...], Floats]:
-    """Closed sets of states in which runs settle before the target, how likely each is, and (M S,) expected visits.
-
-    The chain is stopped at the target; a set is closed if no arrow leaves it.
-    """
-    mdp = strategy.mdp
-    wanted = np.tile(mdp.where(target), strategy.memory)
-    start = unfolded_start(strategy)
-    chain = stopped_chain(unfolded_chain(strategy), wanted)
-    visits = expected_visits(chain, start, wanted)
-    settled = np.isinf(visits)  # the closed sets, entered once
-    passing = np.where(settled, 0.0, visits)
-    passing[wanted] = 0.0
-    entered = np.where(settled, start + chain.T @ passing, 0.0)
-    _, part = connected_components(chain, directed=True, connection="strong")
-    hope = np.tile(reachability(mdp, target=target, optimum="max"), strategy.memory)
-    found = []
-    inside = np.flatnonzero(settled)
-    inside = inside[np.argsort(part[inside], kind="stable")]
-    for members in np.split(inside, np.flatnonzero(np.diff(part[inside])) + 1) if len(inside) else ():
-        states = tuple(mdp.states[s] for s in np.unique(members % mdp.n_states).tolist())
-        found.append(Fate(states, min(1.0, float(entered[members].sum())), float(hope[members].max())))
-    return tuple(sorted(found, key=lambda fate: -fate.probability)), visits

@@ -105,7 +105,8 @@ def _apart(begins: Sequence[int]) -> str:
 
 def _verdict(fit: ChainFit) -> list[str]:
     """Say whether the chain predicts how many runs succeed, how far off it may be, and what to do if it does not."""
-    lines = [f"At no step is it further off than {fit.error:.3f} (step {fit.worst}); chance may do {fit.chance:.3f}."]
+    most = f"{fit.error:.3f} (step {fit.worst}); chance may do {fit.chance:.3f}"
+    lines = [f"At no step is the chain further off than {most}."]
     if fit.fits:
         lines.append("That is no more than chance may do, so the chain may stand for the agent's odds.")
         lines.append(
@@ -161,7 +162,7 @@ def _nothing(found: Abstraction, wanted: str) -> str:
 
 
 def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: int) -> str:
-    """The chain in words: whether it may stand for the agent, and which cells tell success from failure."""
+    """The chain in words: which cells tell success from failure, and whether it may stand for the agent."""
     fit = found.fit
     stand = "1 cell stands" if len(found.members) == 1 else f"{len(found.members)} cells stand"
     lines = [f"{stand} for the agent, counted from its episodes{_apart(found.begins)}."]
@@ -173,12 +174,13 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
     else:
         ends = ", ".join(f"{name} ({curve[-1]:.1%})" for name, curve in fit.observed.items())
         lines.append(f"No episode ends {wanted}; of {fit.episodes} held out, they end {ends}.")
+    lines += _contrasted(found, wanted, names, top)
     lines += _verdict(fit)
     passing, memory = found.passing(wanted), found.memory(wanted)
     trusted = fit.fits and (memory is None or memory.fits)
     lines += [_nothing(found, wanted)] if passing is None else _where(passing, trusted=trusted)
     lines += [] if memory is None else remembered(memory, wanted, fits=fit.fits)
-    return "\n".join(lines + _contrasted(found, wanted, names, top))
+    return "\n".join(lines)
 
 
 def _shares(one: CellContrast) -> str:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from waypost.cli.options import constants_option, target_option, time_limit_option
 from waypost.cli.runs import deliver, output_options
 from waypost.cli.source import Loaded, load, load_strategy, tell
+from waypost.cli.terminal import give
 from waypost.errors import WaypostError
-from waypost.formats.writing import write_bytes
+from waypost.formats.writing import write_bytes, write_text
 from waypost.importance.quickest import quickest_strategy
 from waypost.model import Strategy
 from waypost.report.files import ending_of
-from waypost.report.planning import PICTURES
+from waypost.report.planning import PAGES, PICTURES
+
+if TYPE_CHECKING:
+    from waypost.agents import AgentExplanation
 
 
 @click.command("agent")
@@ -27,6 +32,9 @@ from waypost.report.planning import PICTURES
 @constants_option
 @time_limit_option
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many places.")
+@click.option(
+    "--html", "html_file", metavar="FILE", help="Write one page to explore offline, or - for standard output."
+)
 @click.option("--plot", "plot_file", metavar="FILE", help="Draw a map with arrows: .svg, .png or .pdf")
 @output_options
 def command(model: str, policy: str, **options: Any) -> None:
@@ -36,15 +44,15 @@ def command(model: str, policy: str, **options: Any) -> None:
     a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json), a strategy in a
     file, or one of the words: uniform, which tosses, and best, the quickest of those with the greatest probability.
 
-    Example: waypost agent gym:FrozenLake-v1 uniform --against best --within 100 --plot map.png
+    Example: waypost agent gym:FrozenLake-v1 uniform --against best --within 100 --html lake.html
     """
     from waypost.agents import explain_agent
-    from waypost.report.agents import agent_document, print_agent
 
     if options["plot_file"]:
         ending_of(options["plot_file"], PICTURES)
     loaded = load(model, constants=options["constants"])
-    tell(loaded.notes_for(options["within"]))
+    notes = loaded.notes_for(options["within"])
+    tell(notes)
     target = options["target"] or (() if loaded.target is None else (loaded.target,))
     if not target:
         raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
@@ -52,13 +60,28 @@ def command(model: str, policy: str, **options: Any) -> None:
     found = explain_agent(
         loaded.mdp, _agent(policy, loaded, target), target=target, against=other, within=options["within"]
     )
+    called = [Path(name).name for name in (policy, options["against"]) if name is not None]
+    _deliver(found, called, notes, options)
+
+
+def _deliver(found: AgentExplanation, called: list[str], notes: Sequence[str], options: dict[str, Any]) -> None:
+    """Write the files asked for, and print the explanation where none of them stands for it."""
+    from waypost.report.agents import agent_document, print_agent
+
     if options["plot_file"]:
         from waypost.report.agentmap import plot_agent
         from waypost.report.plot import to_bytes
 
         ending = ending_of(options["plot_file"], PICTURES)
         write_bytes(options["plot_file"], to_bytes(plot_agent(found), ending[1:]))
-    deliver(lambda console: print_agent(found, console, top=options["top"]), agent_document(found), options)
+    instead = options["output"] is not None and Path(options["output"]).suffix.lower() in PAGES
+    pages = [path for path in (options["html_file"], options["output"] if instead else None) if path is not None]
+    if pages:
+        page = found.to_html(names=called, notes=notes)
+        for path in pages:
+            give(page) if path == "-" else write_text(path, page)
+    if not instead and "-" not in pages:
+        deliver(lambda console: print_agent(found, console, top=options["top"]), agent_document(found), options)
 
 
 def _agent(name: str, loaded: Loaded, target: tuple[str, ...]) -> Strategy:

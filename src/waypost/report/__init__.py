@@ -26,6 +26,7 @@ _HOMES = {
     "plot_graph": "plot",
     "plot_grid": "grid",
     "print_table": "table",
+    "render_agent": "agentpage",
     "render_comparison": "comparing",
     "render_html": "html",
     "render_report": "files",

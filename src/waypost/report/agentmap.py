@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ SHOWN = 0.05  # actions taken less often are not drawn
 TOLD = 0.1  # of actions that lead nowhere
 SEEN = 0.0005  # of success, or of the runs; less is written as 0
 WRITTEN = 0.4  # inches of a field, in which a number can be read
+CALLED_AGENTS = ("agent", "other")
 TAKEN, BEST, MET, NEVER, LOST = "#1d2329", "#0f7b3f", "#fdfdfb", "#d9dde1", "#d7301f"
 
 
@@ -46,6 +47,11 @@ class _Spot:
     advice: str = ""  # the best there, where it leads nowhere
     ends: float = 0.0  # share of the runs that end here without the target
 
+    @property
+    def stays(self) -> bool:
+        """Whether it is said how many go round here for ever."""
+        return self.ends >= SEEN and bool(self.moves)
+
 
 def plot_agent(
     explanation: AgentExplanation, *, coordinates: Mapping[Any, Field] | None = None, theme: Theme = "light"
@@ -60,28 +66,45 @@ def plot_agent(
     >>> figure.axes[0].get_title()
     "the agent reaches 'x=1, y=0'\nwith 1; 1 is possible"
     """
-    mdp = explanation.mdp
-    places = needed_coordinates(mdp, coordinates)
+    places = needed_coordinates(explanation.mdp, coordinates)
     frame, colours = frame_of(places), palette(theme)
-    agents = [explanation, *([explanation.against] if explanation.against else [])]
+    world = seen_by(explanation, places)
     wide, high = frame.wide, frame.high
     size = tile_size(frame)
-    least = 4.2 if len(agents) == 1 else 3.4
-    shape = (len(agents) * max(least, wide * size) + 0.3, high * size + 1.15)
+    least = 4.2 if len(world.agents) == 1 else 3.4
+    shape = (len(world.agents) * max(least, wide * size) + 0.3, high * size + 1.15)
     figure = empty_figure(figsize=shape, facecolor=colours.paper, layout="constrained")
-    axes = figure.subplots(1, len(agents), squeeze=False)[0]
-    spots = [_spots(agent, places) for agent in agents]
-    worst = max((spot.cost for found in spots for spot in found.values()), default=0.0)
-    for k, (axis, agent, found) in enumerate(zip(axes, agents, spots, strict=True)):
-        _draw(axis, agent, found, places, frame, worst)
-        dress(axis, _title(agent, ("the agent ", "the other ")[k] if len(agents) > 1 else "the agent "), frame, colours)
-    marks = marks_on(mdp, explanation.target, places)
-    shown = {mark for mark in marks.values() if mark in FILLS}
-    walls = {"wall"} if any(at not in spots[0] for at in frame.fields()) else set()
-    plain = [spot for found in spots for at, spot in found.items() if marks.get(at) not in FILLS]
-    never = any(spot.visits == 0 and not spot.ends for spot in plain)
-    _legend(figure, spots, worst, sorted(shown | walls), colours, never=never)
+    axes = figure.subplots(1, len(world.agents), squeeze=False)[0]
+    for axis, agent, called in zip(axes, world.agents, CALLED_AGENTS, strict=False):
+        draw(axis, world, agent, places, frame)
+        dress(axis, _title(agent, f"the {called} "), frame, colours)
+    _legend(figure, legend(world), colours)
     return figure
+
+
+class Seen(NamedTuple):
+    """What the maps of an agent, or of two, have to show."""
+
+    agents: dict[AgentExplanation, dict[Field, _Spot]]  # what happens to each on every field
+    worst: float  # what is lost on the field on which most is
+    marks: tuple[str, ...]  # what stands on fields
+    never: bool  # whether some field is never met
+
+
+def seen_by(explanation: AgentExplanation, places: Coordinates) -> Seen:
+    """What happens to the agent, and to the other one, on every field."""
+    agents = {agent: _spots(agent, places) for agent in (explanation, explanation.against) if agent is not None}
+    spots = list(agents.values())
+    marks = marks_on(explanation.mdp, explanation.target, places)
+    shown = {mark for mark in marks.values() if mark in FILLS}
+    walls = {"wall"} if any(at not in spots[0] for at in frame_of(places).fields()) else set()
+    plain = [spot for found in spots for at, spot in found.items() if marks.get(at) not in FILLS]
+    return Seen(
+        agents,
+        worst=max((spot.cost for found in spots for spot in found.values()), default=0.0),
+        marks=tuple(sorted(shown | walls)),
+        never=any(spot.visits == 0 and not spot.ends for spot in plain),
+    )
 
 
 def _title(agent: AgentExplanation, called: str) -> str:
@@ -155,18 +178,21 @@ def _advice(mdp: MDP, actions: Sequence[str]) -> str:
     return "turn" if {*actions} >= {"left", "right"} else f"turn {'left' if 'left' in actions else 'right'}"
 
 
-def _draw(
-    axis: Any, agent: AgentExplanation, spots: Mapping[Field, _Spot], places: Coordinates, frame: Frame, worst: float
+def draw(
+    axis: Any, seen: Seen, agent: AgentExplanation, places: Coordinates, frame: Frame, called: str = "field"
 ) -> None:
+    """Draw the fields of a frame; the group of each is called by its column and row, ``field-3-2``."""
     patches = matplotlib("patches")
-    world = agent.mdp
+    spots, world = seen.agents[agent], agent.mdp
     marks = marks_on(world, agent.target, places)
     readable = tile_size(frame) >= WRITTEN
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
         passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
-        fill = FILLS["wall"] if spot is None else FILLS.get("" if passed else mark) or _fill(spot, worst)
-        axis.add_patch(patches.Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=fill, **TILE))
+        fill = FILLS["wall"] if spot is None else FILLS.get("" if passed else mark) or _fill(spot, seen.worst)
+        tile = patches.Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=fill, **TILE)
+        tile.set_gid(f"{called}-{at[0]}-{at[1]}")
+        axis.add_patch(tile)
         if passed:
             inner = {"fill": False, "edgecolor": FILLS["goal"], "linewidth": 3}
             axis.add_patch(patches.Rectangle((at[0] - 0.45, at[1] - 0.45), 0.9, 0.9, **inner))
@@ -176,13 +202,13 @@ def _draw(
             thing(axis, at, mark, floor="none")
         _arrows(axis, at, spot)
         if spot.ends >= SEEN and readable:
-            _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) else TAKEN)
+            _ends(axis, at, spot, "#ffffff" if FILLS.get(mark) and not passed else TAKEN)
         if spot.cost >= SEEN and readable:
             axis.text(at[0], at[1] + 0.47, f"-{number(spot.cost)}", ha="center", va="bottom", fontsize=6.5, color=TAKEN)
     walls_between(axis, world, places, marks, ink=TAKEN)
     if world.initial in places:
         x, y = places[world.initial]
-        written = spots[x, y].words or spots[x, y].advice  # above the arrows
+        written = spots[x, y].words or spots[x, y].advice or spots[x, y].stays  # above the arrows
         below = {"y": y + 0.47, "va": "bottom"} if written else {"y": y - 0.46, "va": "top"}
         axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **below)
 
@@ -190,7 +216,7 @@ def _draw(
 def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
     """Say how many runs end on a field, beside the arrows of those that go round for ever."""
     share = percent(1.0 if spot.ends > 1 - 1e-9 else spot.ends)
-    if spot.moves:
+    if spot.stays:
         axis.text(at[0], at[1] - 0.46, f"{share} stay", ha="center", va="top", fontsize=6.5, color=ink)
     else:
         axis.text(*at, f"{share}\nend", ha="center", va="center", fontsize=7, color=ink)
@@ -216,8 +242,10 @@ def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
         _arrow(axis, at, way, 0.15 + 0.27 * share, ahead=ahead, color=TAKEN, width=0.045, zorder=4)
     told = [name for name, often in spot.words.items() if name not in HEADINGS and often >= TOLD * spot.visits]
     words, ink = (spot.advice, BEST) if spot.advice else (", ".join(told[:2]), TAKEN)
-    if words:
-        axis.text(at[0], at[1] - 0.47, words, ha="center", va="top", fontsize=5.5, color=ink)
+    if words and not spot.stays:
+        axis.text(
+            at[0], at[1] - 0.47, printable(words, 24), ha="center", va="top", fontsize=5.5, color=ink, parse_math=False
+        )
 
 
 def _arrow(
@@ -251,30 +279,27 @@ def _arrow(
     )
 
 
-def _legend(
-    figure: Any,
-    spots: list[dict[Field, _Spot]],
-    worst: float,
-    marks: Sequence[str],
-    colours: Palette,
-    *,
-    never: bool,
-) -> None:
-    lines = matplotlib("lines")
-    patches = matplotlib("patches")
-    arrow = {"linestyle": "none", "markersize": 9}
-    handles: list[Any] = [lines.Line2D([], [], marker=r"$\rightarrow$", color=colours.ink, label="taken", **arrow)]
-    seen = [spot for found in spots for spot in found.values()]
-    if any(spot.best or spot.advice for spot in seen):
-        handles.append(
-            lines.Line2D([], [], marker=r"$\rightarrow$", color=BEST, label="best, where most is lost", **arrow)
-        )
-    if worst > 0:
-        handles.append(
-            patches.Patch(facecolor=_fill(_Spot(1, worst), worst), label=f"loses {number(worst)} of success", **TILE)
-        )
-    if never:
-        handles.append(patches.Patch(facecolor=NEVER, label="never met", **TILE))
-    handles += [patches.Patch(facecolor=FILLS[mark], label=CALLED.get(mark, mark), **TILE) for mark in marks]
+def legend(seen: Seen) -> list[tuple[str, str, str]]:
+    """What is on the maps: "arrow" or "tile", its colour, and what it means."""
+    found = [("arrow", TAKEN, "taken")]
+    if any(spot.best or spot.advice for spots in seen.agents.values() for spot in spots.values()):
+        found.append(("arrow", BEST, "best, where most is lost"))
+    if seen.worst > 0:
+        full = matplotlib("colors").to_hex(_fill(_Spot(1, seen.worst), seen.worst))
+        found.append(("tile", full, f"loses {number(seen.worst)} of success"))
+    if seen.never:
+        found.append(("tile", NEVER, "never met"))
+    return found + [("tile", FILLS[mark], CALLED.get(mark, mark)) for mark in seen.marks]
+
+
+def _legend(figure: Any, meanings: Sequence[tuple[str, str, str]], colours: Palette) -> None:
+    lines, patches = matplotlib("lines"), matplotlib("patches")
+    arrow = {"linestyle": "none", "markersize": 9, "marker": r"$\rightarrow$"}
+    handles = [
+        lines.Line2D([], [], color=colours.ink if colour == TAKEN else colour, label=meaning, **arrow)
+        if shape == "arrow"
+        else patches.Patch(facecolor=colour, label=meaning, **TILE)
+        for shape, colour, meaning in meanings
+    ]
     look = {"frameon": False, "fontsize": 7.5, "labelcolor": colours.ink}
     figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)), **look)

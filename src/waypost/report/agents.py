@@ -12,8 +12,9 @@ from rich.text import Text
 
 from waypost.model import MDP
 from waypost.report.decisions import departures
+from waypost.report.fates import ends
 from waypost.report.jsonfile import FORMAT
-from waypost.report.names import captions, titles, told
+from waypost.report.names import told
 from waypost.report.table import fitted_table
 from waypost.report.wording import chance, count, number, percent, printable
 
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from waypost.agents import AgentExplanation, LossGroup
 
 MOSTLY = 2 / 3  # of a cost
+MENDS = 0.1  # of what is lost: a few changes that gain less do not mend an agent
+NOT_MENDED = "A few changes do not mend this agent: it has more to learn."
 LITTLE = 0.0005  # of success; less is written as 0
 SAME = 1e-12  # relative; agents nearer than this are equally good
 TOLD_ACTIONS = 3  # of those taken in one place
 RARE = 0.1  # actions that are taken less often are counted
-MANY = 12  # places where runs end that are told one by one
 NOTE = "Best means the greatest probability of the target, however long it takes and without discount."
 
 
@@ -39,6 +41,7 @@ def agent_summary(explanation: AgentExplanation, top: int = 5) -> str:
     The agent reaches 'Granted' with probability 0.931; 0.98 is possible.
     Departing from the best costs the agent 0.049 of success in all:
     0.049 in Error, met by 5 % of the runs, where Consult is best and Quit is taken 100 % of the time.
+    Doing the best where most is lost, one place after the other, makes it 0.98 (Consult in Error).
     Runs that do not reach it end:
     6.9 % in Rejected, beyond hope.
     Best means the greatest probability of the target, however long it takes and without discount.
@@ -53,8 +56,9 @@ def _words(explanation: AgentExplanation, top: int) -> list[str]:
     """Where the agent loses, how long it takes, where its runs end, and where another one is better or worse."""
     return [
         *_departing(explanation, top),
-        *_taking_long(explanation),
-        *_ends(explanation, top),
+        *_mending(explanation, top),
+        *taking_long(explanation),
+        *_ending(explanation, top),
         *(_beside(explanation, top) if explanation.against is not None else []),
     ]
 
@@ -77,17 +81,18 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     """Where the agent departs from the best: place by place, or by what they have in common where a few say little."""
     found, mdp = explanation.departures, explanation.mdp
     lost = sum(place.cost for place in found)
+    if not found:
+        return ["The agent never departs from the best."]
     if explanation.groups and 2 * sum(place.cost for place in found[:top]) < lost:
         said = [loss_sentence(group) for group in explanation.groups[:top]]
         said.append(f"{number(max(0.0, lost - sum(group.cost for group in explanation.groups[:top])))} elsewhere")
-        if explanation.within is None and explanation.decisions.idle:
-            said.append(f"{number(explanation.decisions.idle)} by going round for ever")
-    elif explanation.within is None or not found:
+    elif explanation.within is None and not explanation.decisions.idle:
         return departures(explanation.decisions, "the agent", top)
     else:
+        mostly = "is" if explanation.within is None else "would mostly be"
         said = [
-            f"{number(d.cost)} in {printable(d.state)}, met {_times(d.visits)} a run, where "
-            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} would mostly be best"
+            f"{number(d.cost)} in {printable(d.state)}, {met(d.visits)}, where "
+            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} {mostly} best"
             for d in found[:top]
         ]
         if found[top:]:
@@ -95,6 +100,24 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     over = "" if explanation.within is None else ", over all steps"
     cost = number(explanation.best - explanation.success)
     return [f"Departing from the best costs the agent {cost} of success in all{over}:", *_listed(said)]
+
+
+def _mending(explanation: AgentExplanation, top: int) -> list[str]:
+    """What to change first, and how often the agent succeeds then."""
+    mdp, found = explanation.mdp, explanation.mending[:top]
+    if not found:
+        return []
+    if not mends(explanation):
+        places = "place" if len(found) == 1 else f"{len(found)} places"
+        return [f"Doing the best in the {places} where most is lost makes it {chance(found[-1].success)}. {NOT_MENDED}"]
+    said = [f"{chance(m.success)} ({told(mdp, m.state, m.action)} in {printable(m.state)})" for m in found]
+    return [f"Doing the best where most is lost, one place after the other, makes it {', then '.join(said)}."]
+
+
+def mends(explanation: AgentExplanation) -> bool:
+    """Whether the few changes that are told gain much of what is lost."""
+    gained = explanation.mending[-1].success - explanation.success
+    return gained >= MENDS * (explanation.best - explanation.success)
 
 
 def loss_sentence(group: LossGroup) -> str:
@@ -105,20 +128,24 @@ def loss_sentence(group: LossGroup) -> str:
     '0.9 where row<9 & key=no, 41 places met 4.1 times a run, mostly by down, where left or up is mostly best'
     >>> loss_sentence(LossGroup("", 0.05, 9, 1.0, {"north": 0.05}, {"south": 0.05}))
     '0.05 in 9 places met once a run, by north, where south is best'
+    >>> loss_sentence(LossGroup("x<3", 0.2, 4, 2.0, {"a": 0.1, "b": 0.1}, {"b": 0.1, "a": 0.1}))
+    '0.2 where x<3, 4 places met 2 times a run'
     """
     common = f"where {printable(group.where)}, " if group.where else "in "
     done, better = _mostly(group.taken, group.cost), _mostly(group.best, group.cost)
-    by = f", {done[1]}by {done[0]}" if done else ""
-    best = f", where {better[0]} is {better[1]}best" if better else ""
-    return f"{number(group.cost)} {common}{count(group.places, 'place')} met {_times(group.visits)} a run{by}{best}"
+    by = f", {done[1]}by {' or '.join(done[0])}" if done else ""
+    best = f", where {' or '.join(better[0])} is {better[1]}best" if better else ""
+    if done and better and {*done[0]} == {*better[0]}:
+        by = best = ""  # now the one, now the other
+    return f"{number(group.cost)} {common}{count(group.places, 'place')} {met(group.visits)}{by}{best}"
 
 
-def _mostly(costs: Mapping[str, float], total: float) -> tuple[str, str] | None:
+def _mostly(costs: Mapping[str, float], total: float) -> tuple[list[str], str] | None:
     """One action or two that make up most of a cost, and whether there are others; None if it takes more."""
     for most in (1, 2):
         part = sum(list(costs.values())[:most])
         if part >= MOSTLY * total:
-            return " or ".join(printable(name) for name in list(costs)[:most]), "mostly " * (part < 0.999 * total)
+            return [printable(name) for name in list(costs)[:most]], "mostly " * (part < 0.999 * total)
     return None
 
 
@@ -127,83 +154,35 @@ def _listed(said: list[str]) -> list[str]:
     return [*(f"{line};" for line in said[:-1]), f"{said[-1]}."]
 
 
-def _taking_long(explanation: AgentExplanation) -> list[str]:
+def taking_long(explanation: AgentExplanation) -> list[str]:
     """Say how long an agent takes that loses nothing but time."""
     steps, fewest = explanation.steps, explanation.fewest
     if explanation.within is not None or explanation.departures or not fewest or steps <= fewest * (1 + 1e-9):
         return []
     asking = f"within={2 * fewest} or --within {2 * fewest} asks for it in so many steps, and where they are lost"
-    return [f"Its runs take {_steps(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
+    return [f"Its runs take {steps_taken(steps)} steps on average, the shortest way there {fewest:,}; {asking}."]
 
 
-def _steps(steps: float) -> str:
+def steps_taken(steps: float) -> str:
+    """How long runs take on average, without digits that say nothing."""
     return f"{steps:,.0f}" if steps >= 100 else f"{steps:.1f}"
 
 
-def _times(visits: float) -> str:
+def met(visits: float) -> str:
+    """Say how often a place is met.
+
+    >>> met(0.25), met(1.0), met(math.inf)
+    ('met 0.25 times a run', 'met once a run', 'in which it goes round for ever')
+    """
     if not math.isfinite(visits):
-        return "for ever"
+        return "in which it goes round for ever"
     often = f"{visits:,.0f}" if visits >= 10 else f"{visits:.2g}"
-    return "once" if often == "1" else f"{often} times"
+    return "met once a run" if often == "1" else f"met {often} times a run"
 
 
-def _ends(explanation: AgentExplanation, top: int) -> list[str]:
-    if explanation.within is not None:
-        return _ends_in_time(explanation, top)
-    said, fates, mdp = [], explanation.fates, explanation.mdp
-    if len(fates) > MANY:
-        return _ends_by_label(explanation, top)
-    titled = dict(zip(mdp.states, titles(mdp), strict=True))
-    for fate in fates[:top]:
-        more = f" and {count(len(fate.states) - 1, 'more state')}" if len(fate.states) > 1 else ""
-        why = f"going round, though {number(fate.hope)} would still be possible" if fate.hope else "beyond hope"
-        said.append(f"{percent(fate.probability)} in {printable(titled[fate.states[0]])}{more}, {why}")
-    if fates[top:]:
-        said.append(f"{percent(sum(f.probability for f in fates[top:]))} in {count(len(fates[top:]), 'other place')}")
-    return _ending(said)
-
-
-def _ends_by_label(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where runs end, by what the places are called, where they are too many to be told one by one."""
-    mdp = explanation.mdp
-    called = dict(zip(mdp.states, captions(mdp), strict=True))
-    places: dict[tuple[str, bool], list[float]] = {}
-    for fate in explanation.fates:
-        places.setdefault((called[fate.states[0]], fate.hope > 0), []).append(fate.probability)
-    order = sorted(places, key=lambda place: -sum(places[place]))
-    said = [
-        f"{percent(sum(places[name, hope]))} in {printable(name)}, {'going round' if hope else 'beyond hope'}"
-        + (f" ({count(len(places[name, hope]), 'place')})" if len(places[name, hope]) > 1 else "")
-        for name, hope in order[:top]
-    ]
-    if order[top:]:
-        left = [p for place in order[top:] for p in places[place]]
-        said.append(f"{percent(sum(left))} in {count(len(left), 'other place')}")
-    return _ending(said)
-
-
-def _ending(said: list[str]) -> list[str]:
-    if not said:
-        return []
-    return ["Runs that do not reach it end:", *_listed(said)]
-
-
-def _ends_in_time(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where runs end that are not there in time: for good, or because the time is up."""
-    titled = dict(zip(explanation.mdp.states, titles(explanation.mdp), strict=True))
-    places: dict[str, float] = {}
-    for fate in explanation.fates:
-        if not fate.late:
-            place = titled[fate.states[0]]
-            places[place] = places.get(place, 0.0) + fate.probability
-    order = sorted(places, key=lambda place: -places[place])
-    said = [f"{percent(places[place])} in {printable(place)}, beyond hope" for place in order[:top]]
-    if order[top:]:
-        left = order[top:]
-        said.append(f"{percent(sum(places[p] for p in left))} in {count(len(left), 'other place')}")
-    if explanation.late > 0:
-        said.append(f"{percent(1.0 if explanation.late > 1 - 1e-9 else explanation.late)} when the time is up")
-    return _ending(said)
+def _ending(explanation: AgentExplanation, top: int) -> list[str]:
+    said = [f"{share} {where}" for share, where in ends(explanation, top)]
+    return ["Runs that do not reach it end:", *_listed(said)] if said else []
 
 
 def verdict(explanation: AgentExplanation) -> str:
@@ -223,19 +202,19 @@ def verdict(explanation: AgentExplanation) -> str:
     if abs(more) <= SAME * max(other, explanation.success):
         mine, theirs = explanation.steps, explanation.against.steps
         slower = abs(mine - theirs) > SAME * max(mine, theirs)
-        steps = f", after {_steps(theirs)} steps on average; this one after {_steps(mine)}" if slower else ""
+        steps = f", after {steps_taken(theirs)} steps on average; this one after {steps_taken(mine)}" if slower else ""
         return f"The other agent reaches it just as often{steps}."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
     return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
 
 
-def _beside(explanation: AgentExplanation, top: int) -> list[str]:
-    """Where the other agent gains, and where it loses."""
+def beside(explanation: AgentExplanation, top: int) -> list[tuple[str, list[str]]]:
+    """Where the other agent gains, where it gives up, and how much in all: what is said first, and the lines below."""
     behind, ahead = explanation.behind, explanation.ahead
     if behind is None or ahead is None or not explanation.differences:
-        return ["The other agent does the same wherever either comes."]
+        return [("The other agent does the same wherever either comes", [])]
     differ = {difference.state for difference in explanation.differences}
-    lines = []
+    found = []
     for margin, what, often in ((behind, "gains", "less"), (ahead, "gives up", "more")):
         first = list(margin.places.items())[:top]
         if not first:
@@ -249,12 +228,17 @@ def _beside(explanation: AgentExplanation, top: int) -> list[str]:
             told_of = sum(cost for _, cost in first)
         if margin.cost - told_of >= LITTLE:
             said.append(f"{number(margin.cost - told_of)} elsewhere")
-        lead_in = f"The other {what} {number(margin.cost)}"
-        lines += [f"{lead_in}:", *_listed(said)] if len(said) > 1 else [f"{lead_in}: {said[0].partition(' ')[2]}."]
-    if explanation.within is None and explanation.against is not None:
-        idle, others = explanation.decisions.idle, explanation.against.decisions.idle
-        if abs(idle - others) >= LITTLE:
-            lines.append(f"Going round for ever costs this agent {number(idle)}, the other {number(others)}.")
+        found.append((f"The other {what} {number(margin.cost)}", said))
+    return found
+
+
+def _beside(explanation: AgentExplanation, top: int) -> list[str]:
+    lines = []
+    for first, said in beside(explanation, top):
+        if len(said) > 1:
+            lines += [f"{first}:", *_listed(said)]
+        else:
+            lines.append(f"{first}: {said[0].partition(' ')[2]}." if said else f"{first}.")
     return lines
 
 
@@ -316,7 +300,7 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
     """
     for sentence in filter(None, (lead(explanation), verdict(explanation))):
         console.print(Text(sentence))
-    head, lines = _table(explanation)
+    head, lines = places_table(explanation)
     if lines:
         names = len(head) - 2
         console.print(fitted_table(console, head, lines[:top], names=names, box=box.SIMPLE_HEAD, header_style="dim"))
@@ -326,12 +310,13 @@ def print_agent(explanation: AgentExplanation, console: Console, *, top: int) ->
         console.print(Text(sentence))
 
 
-def _table(explanation: AgentExplanation) -> tuple[list[str], list[list[str]]]:
-    """Places that cost most, or in which two agents differ most."""
+def places_table(explanation: AgentExplanation, most: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Places that cost most, or in which two agents differ most; at most so many."""
     mdp = explanation.mdp
     if explanation.against is None:
         return ["place", "best", "taken", "visits", "costs"], [
-            [*_place(mdp, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)] for d in explanation.departures
+            [*_place(mdp, d.state, d.best, d.taken), _visits(d.visits), number(d.cost)]
+            for d in explanation.departures[:most]
         ]
     return ["place", "best", "this takes", "other takes", "this loses", "other loses"], [
         [
@@ -340,7 +325,7 @@ def _table(explanation: AgentExplanation) -> tuple[list[str], list[list[str]]]:
             number(d.cost),
             number(d.cost_to_other),
         ]
-        for d in explanation.differences
+        for d in explanation.differences[:most]
     ]
 
 
@@ -364,6 +349,7 @@ def agent_document(explanation: AgentExplanation) -> dict[str, Any]:
             for d in explanation.departures
         ],
         "groups": [group._asdict() for group in explanation.groups],
+        "mending": [mended._asdict() for mended in explanation.mending],
         "ends": [fate._asdict() for fate in explanation.fates],
     }
     if explanation.against is not None:
@@ -385,4 +371,4 @@ def _place(mdp: MDP, state: str, best: Sequence[str], shares: Mapping[str, float
 
 
 def _visits(visits: float) -> str:
-    return "for ever" if not math.isfinite(visits) else f"{visits:.2f}"
+    return "for ever" if not math.isfinite(visits) else "<0.01" if 0 < visits < 0.005 else f"{visits:.2f}"

@@ -39,6 +39,7 @@ _SCRIPTS = (
         "pattern.js",
         "matching.js",
         "path.js",
+        "listing.js",
         "table.js",
         "compare.js",
         "reading.js",
@@ -105,16 +106,22 @@ def render_html(
     return filled(parts, data)
 
 
-def filled(parts: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> str:
+def filled(
+    parts: Sequence[Mapping[str, Any]],
+    data: Mapping[str, Any],
+    *,
+    template: str = "page.html",
+    scripts: Sequence[str] = _SCRIPTS,
+) -> str:
     """Page of these parts, with the data its script works with."""
     page: str = (
         _environment()
-        .get_template("page.html")
+        .get_template(template)
         .render(
             title=parts[0]["title"],
             version=version("waypost"),
             css=_asset("page.css"),
-            script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *_SCRIPTS)) + "\n})();",
+            script="(() => {\n" + "\n".join(_asset(name) for name in ("strict.js", *scripts)) + "\n})();",
             parts=parts,
             share=percent,
             data=embed(data),
