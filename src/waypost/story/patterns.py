@@ -178,6 +178,7 @@ def _stage(judged: Judgement, search: LogSearch) -> Stage | None:
         search.names[judged.stage],
         good_with + bad_with + good_without + bad_without,
         good_with + bad_with,
+        good_share=_share(good_with, good_with + good_without) or 0.0,
         bad_share=_share(bad_with, bad_with + bad_without) or 0.0,
         success_with=_share(good_with, good_with + bad_with),
         success_without=_share(good_without, good_without + bad_without),
