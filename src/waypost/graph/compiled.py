@@ -100,8 +100,10 @@ class Kernel:
     @property
     def _constants(self) -> str:
         """Constants that are in the machine code, wherever they are written: it is made again with any of them."""
-        used = {(name, k.plain.__globals__.get(name)) for k in self._reached() for name in k.plain.__code__.co_names}
-        return repr(sorted((name, repr(value)) for name, value in used if isinstance(value, int | float | str)))
+        used = [(name, k.plain.__globals__.get(name)) for k in self._reached() for name in k.plain.__code__.co_names]
+        return repr(
+            sorted({(name, repr(value)) for name, value in used if isinstance(value, int | float | str | tuple)})
+        )
 
     @cached_property
     def _bytes(self) -> int:
