@@ -143,7 +143,8 @@ def vouched_by_steps(ended, steps, course, pattern, lanes, worth) -> Any:  # typ
             n = course.indptr[c + 1] - course.indptr[c] + 8
             longest = max(longest, n)
             asked = float(n) * spread + better / EPS
-            most = where(free & (asked > most * leaving), asked / leaving, most)
+            if leaving > 0.0:  # or it stays where it is
+                most = where(free & (asked > most * leaving), asked / leaving, most)
     x = course.start
     up, down = weight * row(lanes.gain, x), against * row(lanes.loss, x)
     strain = known + 1.001 * (most + longest * EPS * known) * steps[x]  # strains are rounded, too
