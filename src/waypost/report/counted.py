@@ -97,7 +97,7 @@ def _print_table(found: CountedPatterns, console: Console) -> None:
     """Print what good cases have more often, then what bad cases have."""
     scopes = list(found[0].bounds)
     titles = [SCOPE_TITLES[scope] for scope in scopes]
-    head = ["pattern", "good cases", "bad, as far", *titles, "success with", "without, as far", "cases"]
+    head = ["pattern", "good, as far", "bad, as far", *titles, "success with", "without, as far", "cases"]
     lines: list[list[str | Text]] = []
     for title, helping in (("more in good:", True), ("more in bad:", False)):
         some = [one for one in found if one.helps == helping]
@@ -111,7 +111,7 @@ def _cells(one: CountedPattern, scopes: Sequence[str]) -> list[str | Text]:
     having, after = one.cases, one.success_after
     if one.stage is not None:
         having, after = one.stage.having, one.stage.success_with
-    shares = [share_cell(one.good_share), share_cell(one.bad_share_as_far)]
+    shares = [share_cell(one.good_share_as_far), share_cell(one.bad_share_as_far)]
     shares += [span(one.bounds[scope]) for scope in scopes]
     return [in_words(one), *shares, share_cell(after), share_cell(one.success_without_as_far), f"{having:,}"]
 

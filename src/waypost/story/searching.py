@@ -199,7 +199,7 @@ class LogSearch:
         return tuple(parents)
 
     def _stage(self, hypothesis: Hypothesis) -> int | None:
-        """Last of the steps that all good cases pass by which a case must have come to have the pattern."""
+        """Last of the stages by which a case must have come to have the pattern."""
         steps = hypothesis.steps
         own = {steps[0]} if hypothesis.kind == "without" else set() if hypothesis.kind == "passes" else set(steps)
         stages = [self.stages[k] for k in steps if k in self.stages] + [k for k in own if k in self.passed]
