@@ -181,11 +181,12 @@ class TestLakes:
         assert np.diff(mdp.transitions.indptr).max() == (3 if slippery else 1)
 
     def test_every_state_is_asked_in_every_way(self, tmp_path, monkeypatch):
-        """Three rows per lake; rows of one series differ in size alone."""
+        """Three rows per lake; rows of one series differ in size and in where the holes are."""
         monkeypatch.setattr(suite, "LAKES", (4, 5))
         result = run(Plan(tmp_path, only=("lakes",), use_storm=False))
         assert result.failed == []
-        assert len(result.rows) == 12
+        assert len(result.rows) == 3 * 2 * (suite.MAPS + 1)
+        assert len({row.name for row in result.rows}) == 2 * (suite.MAPS + 1)
         assert {row.series for row in result.rows} == {
             f"{ice}, {way}" for ice in ("slippery", "firm") for way in ("all", "optimal", "absolute")
         }

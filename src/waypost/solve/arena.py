@@ -75,9 +75,10 @@ class Arena:
 
     @once
     def work(self) -> int:
-        """Basic steps that one optimisation takes, roughly: components of several states take more."""
+        """Basic steps that one optimisation takes, roughly: components of several states take more, and fill in."""
         sizes = np.diff(self.components.pointer)
-        return self.graph.size + 200 * int(sizes[sizes > 1].sum())
+        several = sizes[sizes > 1]
+        return self.graph.size + int((200 * several * np.maximum(1.0, np.sqrt(several) / 4)).sum())
 
     @once
     def several(self) -> Mask:

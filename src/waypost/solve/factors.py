@@ -23,7 +23,7 @@ STOP, DECIDED = -1, -2  # instead of a choice: a lane stops here; its state is d
 _NEVER = -3  # no choice, nor one of these
 
 
-class Factors(NamedTuple):
+class LaneFactors(NamedTuple):
     """What cutting out left of the chains: a column per lane, eight of them; `m` places, `nnz` entries."""
 
     ahead: Floats  # (nnz, 8) steps to places cut out later, over the pivot
@@ -47,7 +47,7 @@ def blank_factors(pattern) -> Any:  # type: ignore[no-untyped-def]
     for i in range(m):
         d = pattern.after[i + 1] - pattern.after[i]
         offset[i + 1] = offset[i] + d * (d - 1) // 2
-    return Factors(
+    return LaneFactors(
         rows_of_eight(nnz), rows_of_eight(nnz), np.zeros(nnz, np.bool_), np.zeros(nnz, np.bool_), rows_of_eight(m),
         rows_of_eight(m), rows_of_eight(2 * m), np.full((m, 8), _NEVER, np.int64), np.zeros(m, np.bool_), offset,
     )  # fmt: skip

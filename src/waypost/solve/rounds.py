@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from waypost.graph import Ints, Mask
 from waypost.graph.compiled import kernel, leaf
 from waypost.graph.eightfold import any_of, eight, put, row, rows_of_eight, where
-from waypost.solve.factors import DECIDED, STOP, Factors, blank_factors, factorise, put_back
+from waypost.solve.factors import DECIDED, STOP, LaneFactors, blank_factors, factorise, put_back
 from waypost.solve.remaining import MOST_VIA
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Lanes(NamedTuple):
     careful: Mask  # (1, 8) lanes that switch only where more digits show that it helps
     moving: Mask  # (1, 8) lanes that have switched in this round, so that values are no longer those of a strategy
     room: Floats  # (2 C, 8) two rows for each choice of a state
-    factors: Factors
+    factors: LaneFactors
 
 
 @kernel
