@@ -167,6 +167,7 @@ def _cut_out(i, choice, pattern, factors) -> None:  # type: ignore[no-untyped-de
     if any_of(for_ever):
         x = pattern.order[i]
         put(choice, x, where(for_ever, STOP, row(choice, x)))
+        put(factors.laid, i, where(for_ever, _NEVER, row(factors.laid, i)))  # whoever comes with it again stops again
         put(leaving, i, where(for_ever, 1.0, row(leaving, i)))
         total = where(for_ever, 1.0, total)
     scale = 1.0 / total
