@@ -234,7 +234,7 @@ def test_an_answer_goes_to_a_file_by_its_ending(run, tmp_path):
     ("command", "head"),
     [
         ("patterns --by state", "segment reach it do not all runs bits"),
-        ("patterns", "pattern cases as far strategy strategies with as far cases"),
+        ("patterns", "pattern cases cases strategy strategies with without cases"),
         ("paths", "way share as a path"),
         ("decisions", "state action met worth costs taken"),
     ],

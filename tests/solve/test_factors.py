@@ -57,7 +57,8 @@ def test_factors_made_anew_in_part_are_those_made_at_once(track, machine_code):
             assert np.array_equal(getattr(kept, name), getattr(again, name)), name
         _changed(draw, choice, course, pattern)
     assert renewed[0] == 1.0
-    assert min(renewed) < 0.8  # or nothing was saved
+    if np.diff(course.indptr).max() > 1:  # on slippery ice hardly anybody goes round for ever
+        assert min(renewed) < 0.8  # or nothing was saved
 
 
 def test_what_strategies_earn_solves_their_equations(track):

@@ -18,7 +18,7 @@ from waypost.report.wording import SCOPE_TITLES, count, percent, printable, span
 
 SENTENCES = 5  # patterns that are told in words as well
 AS_FAR = (
-    "'as far' leaves out the cases that were over before the pattern could happen: that is the fair comparison, and "
+    "All shares leave out the cases that were over before the pattern could happen: that is the fair comparison, and "
     "what cases are counted in."
 )
 NAMED = 5  # activities that are the outcome, by name
@@ -97,7 +97,7 @@ def _print_table(found: CountedPatterns, console: Console) -> None:
     """Print what good cases have more often, then what bad cases have."""
     scopes = list(found[0].bounds)
     titles = [SCOPE_TITLES[scope] for scope in scopes]
-    head = ["pattern", "good, as far", "bad, as far", *titles, "success with", "without, as far", "cases"]
+    head = ["pattern", "good cases", "bad cases", *titles, "success with", "success without", "cases"]
     lines: list[list[str | Text]] = []
     for title, helping in (("more in good:", True), ("more in bad:", False)):
         some = [one for one in found if one.helps == helping]
