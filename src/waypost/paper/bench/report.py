@@ -19,7 +19,7 @@ COLUMNS = (
 )  # fmt: skip
 NARROW = (0, 1, 4, 5, 7, 8, 10)  # columns for a terminal
 WINS = ("benchmark", "as fast or faster", "slower", "median", "least", "of", "states refused", "no answer in time")
-EXPONENTS = ("series", "tool", "points", "transitions", "exponent")
+EXPONENTS = ("series", "tool", "points", "transitions", "exponent", "standard error")
 LEGEND = f"""Storm's loop is its conditional query for every state and both bounds. Models are loaded and kernels warm
 in both; each tool has a process of its own, whose peak memory is shown; Waypost uses all cores, Storm one. The best of
 several runs counts for work of less than a few seconds. *extrapolated*: Storm did a seeded sample of the states and
@@ -27,7 +27,8 @@ its time is scaled to all of them (± standard error). ≥: queries, or work of 
 limit. *refused*: states whose importance we could not certify.
 Differences up to {TOLERANCE:g} are Storm's bisection."""
 FITTED = f"""`seconds ~ transitions ^ exponent`, fitted by least squares to the rows of a series that have at least
-{FIT_FROM:,} transitions."""
+{FIT_FROM:,} transitions. Rows of a series differ in more than their size, so an exponent is known to about
+twice its standard error."""
 COLOURS = ("#0b6e6e", "#c2571a", "#5b4b9a", "#8a7a1f", "#a3325c", "#3b6ea5", "#4d4d4d")
 
 
@@ -129,7 +130,8 @@ def win_cells(found: Tally) -> list[str]:
 def exponent_cells(found: Growth) -> list[str]:
     """Cells of a fitted exponent, under `EXPONENTS`."""
     sizes = f"{found.smallest:,} to {found.largest:,}"
-    return [found.series, found.tool, str(found.points), sizes, f"{found.exponent:.2f}"]
+    error = "" if found.error is None else f"{found.error:.2f}"
+    return [found.series, found.tool, str(found.points), sizes, f"{found.exponent:.2f}", error]
 
 
 def as_json(found: Benchmark) -> str:

@@ -103,6 +103,7 @@ class Growth:
     series: str
     tool: str
     exponent: float
+    error: float | None  # standard error of the exponent; unknown for two points, through which a line always goes
     points: int
     smallest: int  # transitions
     largest: int
@@ -113,8 +114,8 @@ def growth(rows: Iterable[Row], *, smallest: int = FIT_FROM) -> list[Growth]:
 
     >>> sizes = [(10**k, 1e-6 * 10 ** (1.5 * k)) for k in range(5, 8)]
     >>> rows = [Row("m", "w", n, n, 1, Cost(seconds, 0.1, 1.0), series="m") for n, seconds in sizes]
-    >>> [(found.tool, round(found.exponent, 6)) for found in growth(rows)]
-    [('Waypost', 1.5)]
+    >>> [(found.tool, round(found.exponent, 6), round(found.error, 6)) for found in growth(rows)]
+    [('Waypost', 1.5, 0.0)]
     """
     series: dict[str, list[Row]] = {}
     for row in rows:
@@ -129,11 +130,26 @@ def growth(rows: Iterable[Row], *, smallest: int = FIT_FROM) -> list[Growth]:
         for tool, points in costs.items():
             sizes = [size for size, _ in points]
             if len(set(sizes)) > 1:
-                found.append(Growth(name, tool, exponent(points), len(points), min(sizes), max(sizes)))
+                found.append(Growth(name, tool, *exponent(points), len(points), min(sizes), max(sizes)))
     return found
 
 
-def exponent(points: Sequence[tuple[float, float]]) -> float:
-    """Slope of the straight line through the points on doubly logarithmic paper, by least squares."""
+def exponent(points: Sequence[tuple[float, float]]) -> tuple[float, float | None]:
+    """Slope of the line through the points on doubly logarithmic paper, by least squares, and its standard error.
+
+    ``error = sqrt(sum residual^2 / (n - 2) / sum (x - mean x)^2)`` says how much of a slope is due to how the rows of a
+    series differ beside their size; two points leave no residual to tell it from.
+
+    >>> slope, error = exponent([(10, 1), (100, 9), (100, 11), (1000, 100)])
+    >>> round(slope, 3), round(error, 3)
+    (1.0, 0.031)
+    >>> exponent([(10, 1), (100, 10)])
+    (1.0, None)
+    """
     x, y = np.log([size for size, _ in points]), np.log([max(cost, 1e-9) for _, cost in points])
-    return float(np.polyfit(x, y, 1)[0])
+    spread = x - x.mean()
+    slope = spread @ y / (spread @ spread)
+    if len(points) == 2:
+        return float(slope), None
+    residual = y - y.mean() - slope * spread
+    return float(slope), float(np.sqrt(residual @ residual / (len(points) - 2) / (spread @ spread)))
