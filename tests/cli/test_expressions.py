@@ -96,3 +96,30 @@ def test_patterns_name_steps_by_expressions(model):
     found = json.loads(ran("pattern", model, '... "y=1" ...', "--target", "won", "--scope", "all", "--json"))
     asked = answer(model, "--target", "won", "--state", "y=1", "--scope", "all")["groups"][0]
     assert np.allclose([found["all"]["lower"], found["all"]["upper"]], [asked["all"]["lower"], asked["all"]["upper"]])
+
+
+def test_values_of_variables_come_before_the_states_where_people_read(model, tmp_path):
+    """Law: tables and pages begin with values; files for programs, and states that are asked about, do not."""
+    table = ran("explain", model, "--target", "won")
+    assert table.index("y=1 (3 states)") < table.index("x=1, y=0")
+    assert "y=1 (" not in ran("explain", model, "--target", "won", "--by", "state")
+    assert "y=1 (" not in ran("explain", model, "--target", "won", "--state", "x=1, y=0")
+    page, data = tmp_path / "walk.html", tmp_path / "walk.csv"
+    ran("explain", model, "--target", "won", "--html", str(page), "--csv", str(data))
+    assert data.read_text().count("\n") == 1 + WALK.n_states
+    assert "y=1 " in page.read_text()
+    assert "groups" not in answer(model, "--target", "won")
+
+
+def test_what_every_run_passes_is_named_in_a_note_and_not_told(tmp_path):
+    """Law: nobody gets around y=1, so it explains nothing; only winners pass z=1."""
+    steps = {"y=0, z=0": {"on": "y=1, z=0"}, "y=1, z=0": {"dare": {"y=1, z=1": 0.5, "y=2, z=0": 0.5}}}
+    ends = {"y=1, z=1": {"on": "y=3, z=1", "wait": "y=4, z=1"}, "y=4, z=1": {"on": "y=3, z=1"}}
+    mdp = MDP.from_dict(steps | ends | {"y=2, z=0": {}, "y=3, z=1": {}}, initial="y=0, z=0")
+    write_mdp(mdp, tmp_path / "dare.drn")
+    done = CliRunner().invoke(cli, ["explain", str(tmp_path / "dare.drn"), "--target", "y=3"])
+    assert "note: Every run passes y=1, whether or not it reaches 'y=3': that explains nothing." in done.stderr
+    assert "z=1 (" in done.stdout
+    assert "y=1 (" not in done.stdout
+    quiet = CliRunner().invoke(cli, ["explain", str(tmp_path / "dare.drn"), "--target", "y=3", "--quiet"])
+    assert quiet.stderr == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ import oracles
 from strategies import mdps
 from waypost import MDP
 from waypost.errors import WaypostError
-from waypost.importance.variables import by_variable
+from waypost.importance import facts
+from waypost.importance.question import Question
+from waypost.importance.variables import by_variable, quick_length
 from waypost.model.valuations import Variable
 
 
@@ -53,6 +56,57 @@ def test_a_predicate_is_as_important_as_enumeration_finds(scope, mdp, data):
     for predicate in found.predicates:
         assert predicate.mask.tolist() == named.where(predicate.text).tolist()
         assert tuple(predicate.bounds) == passing_any(mdp, target, predicate.mask & ~target, scope)
+
+
+@given(mdps(max_strategies=12), st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_every_run_passes_is_passed_whatever_is_done(mdp, data):
+    """Law: a set is inevitable iff every strategy passes it with probability 1 before the target ends the run."""
+    target = mdp.where("goal")
+    passing = np.array(data.draw(st.lists(st.booleans(), min_size=mdp.n_states, max_size=mdp.n_states))) & ~target
+    assume(not passing[mdp.initial] and passing.any() and not target[mdp.initial])
+    ends = {int(s): Fraction(int(passing[s])) for s in np.flatnonzero(passing | target)}
+    always = all(oracles.expected(chain, ends)[mdp.initial] == 1 for chain in oracles.strategies(mdp))
+    assume(
+        any(
+            oracles.expected(chain, dict.fromkeys(map(int, np.flatnonzero(target)), Fraction(1)))[mdp.initial]
+            for chain in oracles.strategies(mdp)
+        )
+    )
+    assert facts.passed_by_all(Question.of(mdp, target="goal", scope="all"), passing) == always
+
+
+def test_what_every_run_passes_comes_last_and_explains_nothing():
+    """Law: nobody gets around y=1, winner or loser, so it is told apart from z=1, which only winners pass."""
+    mdp = MDP.from_dict(
+        {
+            "y=0, z=0": {"on": "y=1, z=0"},
+            "y=1, z=0": {"dare": {"y=1, z=1": 0.5, "y=2, z=0": 0.5}, "stay": "y=2, z=0"},
+            "y=1, z=1": {"on": "y=3, z=1"},
+            "y=2, z=0": {},
+            "y=3, z=1": {},
+        },
+        initial="y=0, z=0",
+    )
+    found = by_variable(mdp, target="y=3", scope="all")
+    assert {p.text: p.inevitable for p in found.predicates if p.kind.value == "indispensable"} == {
+        "z=1": False,
+        "y=1": True,
+    }
+    assert list(found)[-1] == "y=1"
+    assert found.summary().splitlines()[-1].startswith("Every run passes y=1, whether or not it reaches 'y=3'")
+    assert found.to_frame()["inevitable"].tolist() == [False] * (len(found) - 1) + [True]
+
+
+def test_what_is_quick_to_ask_depends_on_values_and_size():
+    """Law: of small models pairs of values are asked about, of larger ones single values, of very large ones none."""
+    variables = {name: Variable.of(np.arange(n := 1000) % k) for name, k in (("x", 7), ("y", 5))}
+    lengths = []
+    for times in (1, 100, 10_000):
+        columns = {name: Variable.of(np.tile(v.values, times)) for name, v in variables.items()}
+        mdp = SimpleNamespace(variables=columns, n_states=n * times, transitions=SimpleNamespace(nnz=2 * n * times))
+        lengths.append(quick_length(mdp, columns))
+    assert lengths == [2, 1, 0]
 
 
 def test_the_key_is_what_a_locked_door_needs():

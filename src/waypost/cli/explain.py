@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from waypost.learn import Prepared
 
 BEHIND = ("compare", "strategy", "without")  # options that may speak of what comes behind the target
-FIRST = 5  # values of an environment's variables that come before its states
+FIRST = 8  # values of variables that come before the states
+ROWS = 20  # of the table that is printed
 MANY = 10_000  # states: of more, `--top` stops once it has those it is to show
+DATA = {".csv", ".json", ".parquet", ".xlsx"}  # files that programs read
+DATA_SHAPES = {"csv", "json"}
 PRINTED = {"text": ".txt", "markdown": ".md", "csv": ".csv", "json": ".json"}  # --format: as a file of this ending
 
 
@@ -87,6 +90,8 @@ def _explain(options: dict[str, Any]) -> None:
     files = [] if options["witness"] else _files(options)
     endings = {ending for _, ending in files}
     options["files_drawn"] = bool(endings)
+    options["read"] = bool(endings - DATA) or (options["shape"] not in DATA_SHAPES and ("-" not in dict(files)))
+    options["first"] = set()  # values that come before the states where people read
     if options["compare"] and not _has_page(endings):
         raise WaypostError("--compare puts a further target into the page; say where to write it with --html FILE")
     if options["bootstrap"] and options["without"]:
@@ -252,24 +257,40 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             progress=progress,
             **options["needs"],
         )
-        return with_groups(found, {**_predicates(loaded.mdp, target, options), **groups})
+        return with_groups(found, {**_values(loaded.mdp, target, options), **groups})
 
 
-def _predicates(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, str]:
-    """Values of variables, and conjunctions, that come before the states: some of an environment's, more if asked."""
+def _values(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, str]:
+    """Values of variables, and conjunctions, that come before the states: the first ones, or as many as asked for."""
     by = options["by"]
-    some = by == "auto" and names_environment(options["model"]) and mdp.variables and not options["states"]
-    if by != "variable" and not some:
+    variables = [name for name, variable in mdp.variables.items() if name != STEP and not variable.constant]
+    first = by == "auto" and options["read"] and not options["states"] and len(variables) > 1
+    if by != "variable" and not first:
         return {}
-    from waypost.importance.variables import by_variable
+    from waypost.importance.variables import by_variable, quick_length
+    from waypost.report.variables import inevitable
 
-    variables = [name for name in mdp.variables if name != STEP]
+    length = 2 if by == "variable" or names_environment(options["model"]) else quick_length(mdp, variables)
+    if length == 0:
+        tell(["--by variable tells of the values of variables, which takes a while here"], quiet=options["quiet"])
+        return {}
     scope: Any = "optimal" if options["scope"] == "optimal" else "all"
-    told = by_variable(mdp, target=target, scope=scope, variables=variables)
+    told = by_variable(mdp, target=target, scope=scope, variables=variables, length=length)
+    if said := inevitable(told):
+        tell([said], quiet=options["quiet"])
+    telling = [p.text for p in told.predicates if not p.inevitable and (p.states > 1 or not first)]  # or it has a row
     if by == "variable":
-        return {text: text for text in list(told)[: options["top"] or 20]}
-    several = [predicate.text for predicate in told.predicates if predicate.states > 1]  # states have rows themselves
-    return {text: text for text in several[:FIRST]}
+        return {text: text for text in telling[: options["top"] or ROWS]}
+    options["first"] |= {*telling[:FIRST]}
+    return {text: text for text in telling[:FIRST]}
+
+
+def _for_programs(explanation: Explanation, options: dict[str, Any]) -> Explanation:
+    """The same without the values that nobody asked for."""
+    first = options["first"]
+    groups = {name: found for name, found in explanation.groups.items() if name not in first}
+    told = {name: size for name, size in explanation.told_groups.items() if name not in first}
+    return replace(explanation, groups=groups, told_groups=told) if first else explanation
 
 
 def _examples(loaded: Loaded, endings: set[str]) -> dict[str, Any]:
@@ -289,7 +310,7 @@ def _write(
 
     how |= {name: options[name] for name in ("top", "picture", "theme")}
     for path, ending in files:
-        told = several if _has_page({ending}) else several[0]
+        told = several if _has_page({ending}) else _for_programs(several[0], options) if ending in DATA else several[0]
         if path == "-":
             give(render_report(told, ending, **how))
         else:
@@ -297,9 +318,11 @@ def _write(
     if any(path == "-" for path, _ in files):
         return False
     if options["shape"] in PRINTED:
-        give(render_report(several[0], PRINTED[options["shape"]], **how))
+        told = _for_programs(several[0], options) if options["shape"] in DATA_SHAPES else several[0]
+        give(render_report(told, PRINTED[options["shape"]], **how))
         return options["shape"] in ("text", "markdown")
     from waypost.report.table import print_table
 
-    print_table(several[0], top=options["top"] or 20, console=console())
+    rows = max(ROWS - len(several[0].told_groups), ROWS // 2)
+    print_table(several[0], top=options["top"] or rows, console=console())
     return True

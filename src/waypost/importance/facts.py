@@ -23,6 +23,17 @@ def must_pass(question: Question, passing: Mask) -> bool:
     return not (around & question.reach.target & ~passing).any()
 
 
+def passed_by_all(question: Question, passing: Mask) -> bool:
+    """Whether every run passes, whatever is done and whether or not it reaches the target: that explains nothing.
+
+    ``Prmin(F passing) = 1``, where the target ends a run, over all choices of the model, in whichever scope.
+    """
+    graph, target = question.graph, question.reach.target
+    before = ~(passing | target)[graph.choice_state]
+    avoids = stay(graph, ~passing, absorbing=target, enabled=before)[0]
+    return not can_reach(graph, avoids, enabled=before)[question.start]
+
+
 def can_be_one(question: Question, passing: Mask) -> bool:
     """Whether some strategy reaches the target only by passing: greatest importance 1.
 

@@ -7,7 +7,8 @@ stands for the set of states in which it holds, and its importance is that of pa
 * conjunctions that say more than their parts: as unavoidable as the least unavoidable of them, though fewer states; or
   hopeless, though none of the parts is.
 
-Left out is what says nothing: what holds at the start, and what no run enters.
+Left out is what says nothing: what holds at the start, and what no run enters. What every run passes, whether or not
+it reaches the target, comes last: it is indispensable, and explains nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from waypost.arguments import Positive, checked
 from waypost.errors import ModelError, NameUnknownError, require, unknown_name
 from waypost.graph import Mask
+from waypost.importance import facts
 from waypost.importance.passing import bounds
 from waypost.importance.question import Question, Scope, ScopeName, plain
 from waypost.importance.reading import kind_of
@@ -32,6 +34,7 @@ from waypost.model.valuations import Variable
 
 MOST_VALUES = 40  # a variable with more values is a counter, of which only thresholds are asked
 THRESHOLDS = 16  # asked of such a variable, evenly spread
+QUICK = {2: 2e6, 1: 3e7}  # steps through the model, if each predicate takes one, up to which an answer takes a moment
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class Predicate:
     kind: Kind
     parts: tuple[str, ...]  # what it is a conjunction of
     mask: Mask = field(repr=False, compare=False)  # (S,)
+    inevitable: bool = False  # passed by every run, whether or not it reaches the target
 
     @property
     def states(self) -> int:
@@ -52,7 +56,7 @@ class Predicate:
 
 @dataclass(frozen=True, eq=False)
 class VariableImportance(Mapping[str, Bounds]):
-    """Importance of predicates, most important first; a mapping from their text to `Bounds`.
+    """Importance of predicates, most important first, inevitable ones last; a mapping from their text to `Bounds`.
 
     Attributes
     ----------
@@ -92,8 +96,9 @@ class VariableImportance(Mapping[str, Bounds]):
     def to_frame(self) -> Any:
         """One row per predicate."""
         pandas = require("pandas", "table", "to_frame()")
-        rows = [(p.text, p.kind.value, p.bounds.lower, p.bounds.upper, p.states) for p in self.predicates]
-        return pandas.DataFrame(rows, columns=["predicate", "kind", "lower", "upper", "states"]).set_index("predicate")
+        columns = ["predicate", "kind", "lower", "upper", "states", "inevitable"]
+        rows = [(p.text, p.kind.value, *p.bounds, p.states, p.inevitable) for p in self.predicates]
+        return pandas.DataFrame(rows, columns=columns).set_index("predicate")
 
     def summary(self, top: int = 8) -> str:
         """The answer in words, at most `top` predicates of each kind."""
@@ -147,7 +152,9 @@ def by_variable(
     ... )
     >>> found = by_variable(mdp, target="at=inside", scope="all")
     >>> {predicate.text: predicate.kind.value for predicate in found.predicates}
-    {'at=door': 'indispensable', 'has=key': 'indispensable', 'at=door & has=key': 'indispensable'}
+    {'has=key': 'indispensable', 'at=door & has=key': 'indispensable', 'at=door': 'indispensable'}
+    >>> [predicate.text for predicate in found.predicates if predicate.inevitable]  # with or without the key
+    ['at=door']
     """
     if not mdp.variables:
         raise ModelError("the states of this model have no variables; name them like 'x=3, carrying=key'")
@@ -173,11 +180,15 @@ def by_variable(
 
 
 def _rank(predicate: Predicate) -> tuple[Any, ...]:
-    """By kind, then the least avoidable first; words say more than numbers, and to pass few states more than many."""
+    """By kind, then the least avoidable first; words say more than numbers, and to pass few states more than many.
+
+    What every run passes comes after all of it.
+    """
     low, high = map(float, predicate.bounds)
     number = any(part[-1].isdigit() for part in predicate.parts)
     narrow = predicate.states if high > 0 else -predicate.states
-    return list(Kind).index(predicate.kind), -low, -high, len(predicate.parts), number, narrow
+    kind = list(Kind).index(predicate.kind)
+    return predicate.inevitable, kind, -low, -high, len(predicate.parts), number, narrow
 
 
 class _Asked:
@@ -192,7 +203,16 @@ class _Asked:
         if mask[self.question.mdp.initial] or not (mask & self.before).any():
             return None
         found = Bounds(*map(plain, bounds(self.question, mask & ~self.question.target_states)))
-        return Predicate(text, found, kind_of(found), parts or (text,), mask)
+        inevitable = found.lower == 1 and facts.passed_by_all(self.question, mask & ~self.question.target_states)
+        return Predicate(text, found, kind_of(found), parts or (text,), mask, inevitable)
+
+
+def quick_length(mdp: MDP, variables: Iterable[str]) -> int:
+    """How long conjunctions may be for `by_variable` to take a moment: 2, or 1, or 0 where values are not quick."""
+    columns = [(name, mdp.variables[name]) for name in variables]
+    asked = sum(1 for name, v in columns for of in (_values, _thresholds) for _ in of(name, v))
+    work = asked * (mdp.n_states + int(mdp.transitions.nnz))
+    return max((length for length, most in QUICK.items() if work <= most), default=0)
 
 
 def _longer(asked: _Asked, longest: list[Predicate], values: list[Predicate]) -> Iterator[Predicate]:

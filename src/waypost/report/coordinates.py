@@ -27,6 +27,7 @@ _WORDS = {
     "wall": ("wall",),
 }
 _BARE = re.compile(r"\(?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*\)?(?![\w,.])")
+SPARSE = 3  # fields to one on which a state stands, at most
 _PAIRS = (("x", "y"), ("col", "row"), ("column", "row"))
 
 
@@ -34,7 +35,8 @@ def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None)
     """Coordinates of the states, by position; None where the model has none.
 
     `given` may name the states. Without it, a state whose name assigns ``x`` and ``y`` (or ``col`` and ``row``) stands
-    there, where at least half of the states do; so does one whose name starts like ``3,1``, where nearly all do.
+    there, where at least half of the states do; so does one whose name starts like ``3,1``, where nearly all do. Where
+    names do not begin with the two, ``x`` and ``y`` may be clocks: places fill a third of their grid.
 
     >>> mdp = MDP.from_dict({"x=0, y=0": {"go": "x=1, y=0"}, "x=1, y=0": {}}, initial="x=0, y=0")
     >>> coordinates_of(mdp)
@@ -49,7 +51,7 @@ def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None)
         return found or None
     for across, down in _PAIRS:
         found = {s: place for s, name in enumerate(mdp.states) if (place := _read(name, across, down))}
-        if 2 * len(found) >= mdp.n_states:
+        if 2 * len(found) >= mdp.n_states and (_begin(mdp, across, down) or _fills(found)):
             return found
     found = {s: (int(pair[1]), int(pair[2])) for s, name in enumerate(mdp.states) if (pair := _BARE.match(name))}
     return found if 10 * len(found) >= 9 * mdp.n_states else None
@@ -99,6 +101,19 @@ def needed_coordinates(mdp: MDP, given: Mapping[Any, Field] | None = None) -> Co
             "or give coordinates={state: (x, y)}"
         )
     return places
+
+
+def _begin(mdp: MDP, across: str, down: str) -> bool:
+    """Whether the names of states begin with where they stand."""
+    first = [part.partition("=")[0].strip() for part in mdp.states[mdp.initial].split(",")[:2]]
+    return sorted(first) == sorted((across, down))
+
+
+def _fills(found: Coordinates) -> bool:
+    """Whether states stand on a fair part of the fields between the outermost ones."""
+    fields = np.array(list(found.values()))
+    width, height = np.ptp(fields, axis=0) + 1
+    return bool(SPARSE * len(np.unique(fields, axis=0)) >= width * height)
 
 
 def _read(name: str, across: str, down: str) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ from waypost.importance.deciding import Decision, Decisions
 from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.jsonfile import FORMAT, numbers
-from waypost.report.names import SHORT_NAMES, are_short, short_names, titles, told
+from waypost.report.names import SHORT_NAMES, are_short, short_titles, titles, told
 from waypost.report.table import fitted_table
 from waypost.report.wording import chance, count, number, percent, printable, share, span
 
@@ -119,9 +119,7 @@ success there, compared with Apply.
 
 def _titles(found: Decisions) -> dict[str, str]:
     """What each state is called on a terminal."""
-    called = short_names(found.mdp)
-    named = zip(found.mdp.states, titles(found.mdp), strict=True)
-    return {name: title.replace(name, called(k)) for k, (name, title) in enumerate(named)}
+    return dict(zip(found.mdp.states, short_titles(found.mdp), strict=True))
 
 
 def departures(found: Decisions, called: str, top: int) -> list[str]:

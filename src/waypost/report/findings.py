@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.deciding import Decision, Decisions
@@ -17,7 +17,7 @@ from waypost.importance.results import Bounds, Explanation, Kind
 from waypost.model import MDP
 from waypost.model.traces import NEGATIVE, POSITIVE, written
 from waypost.report.insight import places, points
-from waypost.report.names import addition, captions, told
+from waypost.report.names import addition, captions, short_names, told
 from waypost.report.records import group_kind
 from waypost.report.story import CLEAR, Group, doubt, most_lost, separating
 from waypost.report.view import turn_states
@@ -65,8 +65,21 @@ def findings(explanation: Explanation) -> list[Finding]:
     8.2 % | of the runs that reach 'Granted' pass Rework when the best is done; otherwise 0 to 8.2 %.
     0 % | of the runs that reach 'Granted' pass Angry or Rejected: what leads there is to be avoided.
     """
-    found = _from_log(explanation, explanation.log) if explanation.log is not None else _from_model(explanation)
-    return found[:MOST]
+    if explanation.log is not None:
+        return _from_log(explanation, explanation.log)[:MOST]
+    return [_short(finding, explanation.mdp) for finding in _from_model(explanation)[:MOST]]
+
+
+def _short(finding: Finding, mdp: MDP) -> Finding:
+    """The same with short names of states of many variables."""
+    called = short_names(mdp)
+    parts = (
+        replace(part, text=part.text.replace(mdp.states[part.state], printable(called(part.state))))
+        if isinstance(part, Name) and part.state is not None
+        else part
+        for part in finding.parts
+    )
+    return replace(finding, parts=tuple(parts))
 
 
 def _from_log(explanation: Explanation, story: Story) -> list[Finding]:

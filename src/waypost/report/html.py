@@ -27,7 +27,7 @@ from waypost.report.names import labels_by_state, titles
 from waypost.report.pagedata import page_data
 from waypost.report.strategies import compared_strategies
 from waypost.report.text import Summary, kind_counts, summarise
-from waypost.report.wording import SCOPE_TITLES, count, number, percent, printable, span
+from waypost.report.wording import SCOPE_TITLES, chance, count, percent, printable, span
 
 LISTED = 200  # rows of the table that is there without JavaScript
 _SCRIPTS = (
@@ -176,11 +176,11 @@ def part_of(explanation: Explanation, summary: Summary, positions: Mapping[str, 
 def _figures(explanation: Explanation) -> list[tuple[str, str]]:
     """Success as observed, at best and at worst, as far as each is known and says more than the others."""
     low, high = explanation.reachability
-    story, write = explanation.log, number if explanation.log is None else percent
+    story, write = explanation.log, chance if explanation.log is None else percent
     seen = [] if story is None else [("observed", percent(story.success))]
     decided = explanation.insight.decisions if explanation.insight else None
     if story is None and decided is not None and decided.given:
-        seen = [("given strategy", number(decided.reached))]
+        seen = [("given strategy", chance(decided.reached))]
     if story is not None and not story.scopes:
         return [*seen, ("cases", f"{story.cases:,}")]
     return (

@@ -11,7 +11,7 @@ from waypost.importance.insight import Insight, Route
 from waypost.importance.results import Explanation
 from waypost.model import MDP
 from waypost.report.folding import Written, shortened
-from waypost.report.names import titles, told
+from waypost.report.names import short_titles, titles, told
 from waypost.report.records import compact
 from waypost.report.view import turn_states, turns
 from waypost.report.wording import percent, printable
@@ -29,7 +29,7 @@ def places(mdp: MDP) -> list[tuple[str, str]]:
     """
     return [
         (f"in {title}", title) if turn is None else (f"by {turn[0]} after {turn[1]}", turn[1])
-        for title, turn in zip(titles(mdp), turns(mdp), strict=True)
+        for title, turn in zip(short_titles(mdp), turns(mdp), strict=True)
     ]
 
 
@@ -64,7 +64,7 @@ def route_text(route: Route, mdp: MDP | None = None) -> str:
 
 def _parts(route: Route, mdp: MDP | None) -> list[Written]:
     """Parts of a way as they are written."""
-    called = {} if mdp is None else dict(zip(mdp.states, titles(mdp), strict=True))
+    called = {} if mdp is None else dict(zip(mdp.states, short_titles(mdp), strict=True))
     silent = _silent(mdp)
     parts: list[Written] = []
     for block in route.blocks:
@@ -160,7 +160,7 @@ def insight_data(
 
 def _renamed(pattern: str, mdp: MDP) -> str:
     """Write a pattern with what states are called; it reads the same where no state has a caption."""
-    for name, title in zip(mdp.states, titles(mdp), strict=True):
+    for name, title in zip(mdp.states, short_titles(mdp), strict=True):
         if name != title and name in pattern:
             pattern = pattern.replace(f'"{name}"', title).replace(f" {name} ", f" {title} ")
     return pattern

@@ -13,7 +13,7 @@ from waypost.model import MDP
 from waypost.model.effects import told_action
 from waypost.report.wording import printable
 
-SPELT = 6  # variables up to which a state goes by all of their values
+SPELT = 4  # variables up to which a state goes by all of their values
 SHORT_NAMES = "A state goes by the variables in which it differs from the start."
 TELL_NOTHING = frozenset({"init", "deadlock", "terminal", "target"})
 _NUMBERED = re.compile(r"q\d+: (.+)", re.DOTALL)
@@ -37,7 +37,8 @@ def captions(mdp: MDP) -> list[str]:
     """(S,) what to call each state: the label that fewest states share with it, or else its name.
 
     ``init``, ``deadlock``, ``terminal`` and ``target`` tell nothing that the report does not say anyway. Where learning
-    numbered the states, ``q7: pay``, the number is no part of what they are called.
+    numbered the states, ``q7: pay``, the number is no part of what they are called. Where names are values of variables, a label
+    that a third of the states share tells less than they do.
 
     >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"O_CANCELLED": ["q1"]})
     >>> captions(mdp)
@@ -47,7 +48,8 @@ def captions(mdp: MDP) -> list[str]:
     called = [found[1] for found in numbered if found]
     if len(called) < mdp.n_states:
         called = list(mdp.states)
-    telling = [(name, holds) for name, holds in mdp.labels.items() if name not in TELL_NOTHING]
+    most = mdp.n_states / 3 if mdp.variables else mdp.n_states
+    telling = [(x, holds) for x, holds in mdp.labels.items() if x not in TELL_NOTHING and holds.sum() <= most]
     for name, holds in sorted(telling, key=lambda item: -int(item[1].sum())):
         for state in np.flatnonzero(holds).tolist():
             called[state] = name
@@ -65,6 +67,17 @@ def titles(mdp: MDP) -> list[str]:
     shared = Counter(called)
     names = zip(called, mdp.states, strict=True)
     return [f"{caption} ({addition(caption, name)})" if shared[caption] > 1 else caption for caption, name in names]
+
+
+def short_titles(mdp: MDP) -> list[str]:
+    """(S,) titles in which names of many variables are short, see `short_names`; the start is called so.
+
+    >>> start, later = (", ".join(f"{x}={int(x == y)}" for x in "abcdefg") for y in "ag")
+    >>> short_titles(MDP.from_dict({start: {"go": later}, later: {}}, initial=start, labels={"won": [start, later]}))
+    ['won (start)', 'won (a=0, g=1)']
+    """
+    called, named = short_names(mdp), zip(mdp.states, titles(mdp), strict=True)
+    return [title.replace(name, called(s)).replace("((start))", "(start)") for s, (name, title) in enumerate(named)]
 
 
 def addition(called: str, name: str) -> str:

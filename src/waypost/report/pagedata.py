@@ -19,7 +19,7 @@ from waypost.patterns.tree import Template
 from waypost.report import planning
 from waypost.report.coordinates import Coordinates, coordinates_of, marks_of
 from waypost.report.mapdata import map_data
-from waypost.report.names import captions
+from waypost.report.names import are_short, captions, short_names
 from waypost.report.records import compact
 from waypost.report.view import View, important_part, turn_states
 
@@ -37,7 +37,9 @@ def page_data(
     views = [important_part(explanation) for explanation in several]
     kept = _kept(several, views)
     at = {state: k for k, state in enumerate(kept)}
-    called = captions(mdp)
+    called, short = captions(mdp), short_names(mdp)
+    called = [short(s) if caption == mdp.states[s] else caption for s, caption in enumerate(called)]
+    brief = are_short(mdp)
     actions = list(dict.fromkeys(mdp.actions))
     numbered = {name: k for k, name in enumerate(actions)}
     whole = len(kept) == mdp.n_states and mdp.transitions.nnz <= planning.TRANSITIONS
@@ -47,6 +49,7 @@ def page_data(
     return {
         "states": [mdp.states[s] for s in kept],
         "captions": ["" if called[s] == mdp.states[s] else called[s] for s in kept],
+        "short": [short(s) for s in kept] if brief else None,
         "labels": {
             name: [at[s] for s in np.flatnonzero(holds).tolist() if s in at] for name, holds in mdp.labels.items()
         },

@@ -14,9 +14,8 @@ from rich.text import Text
 from waypost.arguments import Positive, checked
 from waypost.importance.activities import Story
 from waypost.importance.results import Explanation, Kind
-from waypost.model import MDP
 from waypost.report import story as told
-from waypost.report.findings import Finding, Name, findings
+from waypost.report.findings import findings
 from waypost.report.names import SHORT_NAMES, are_short, labels_of, short_names
 from waypost.report.records import group_kind
 from waypost.report.whatifs import WHAT_IF, whatif_cells, whatif_words
@@ -48,24 +47,12 @@ def print_table(explanation: Explanation, *, top: Positive, console: Console | N
     if left > 0:
         console.print(Text(f"and {count(left, 'more state')}; --top {len(explanation.asked)} shows all"))
     if len(explanation.asked) == mdp.n_states:  # of some states alone there is nothing to pick from
-        _list(console, (_sentence(finding, mdp) for finding in findings(explanation)))
+        _list(console, (f"{finding.figure} {finding}" for finding in findings(explanation)))
         if are_short(mdp):
             more = "--csv - prints full names, and --by variable tells of the values of variables."
             console.print(Text(f"{SHORT_NAMES} {more}"))
     for sentence in (*proof(explanation), *refusals(explanation), *whatif_words(explanation)):
         console.print(Text(sentence))
-
-
-def _sentence(finding: Finding, mdp: MDP) -> str:
-    """Finding in words, states by their short names."""
-    called = short_names(mdp)
-
-    def told(part: str | Name) -> str:
-        if isinstance(part, str):
-            return part
-        return part.text if part.state is None else part.text.replace(mdp.states[part.state], called(part.state))
-
-    return f"{finding.figure} {''.join(map(told, finding.parts))}"
 
 
 def refusals(explanation: Explanation) -> list[str]:
@@ -135,7 +122,7 @@ def table(explanation: Explanation, *, top: int, console: Console | None = None)
     head = ["state", *(["labels"] if labelled else []), "kind"]
     lines: list[list[str | Text]] = []
     for group, size in explanation.told_groups.items():
-        members = f"{group} (any of {count(size, 'state')})"
+        members = f"{group} ({count(size, 'state')})"
         style = _STYLES.get(kind := group_kind(explanation, group), "")
         spans = (span(explanation.groups[group][part], cell) for part in explanation.parts)
         lines.append([Text(printable(members), style=style), *[Text()] * labelled, Text(_word(kind), style), *spans])

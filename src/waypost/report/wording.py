@@ -61,12 +61,12 @@ def cell(value: Number) -> str:
 
 
 def exactly(value: Number) -> str:
-    """Write a number as it was computed: a fraction in exact mode, however long, else as `number` does.
+    """Write a number as it was computed: a fraction in exact mode, however long, else as `chance` does.
 
-    >>> exactly(Fraction(855, 953)), exactly(Fraction(1)), exactly(0.25)
-    ('855/953', '1', '0.25')
+    >>> exactly(Fraction(855, 953)), exactly(Fraction(1)), exactly(0.25), exactly(2.5e-06)
+    ('855/953', '1', '0.25', '2.5e-06')
     """
-    return str(value) if isinstance(value, Fraction) else number(value)
+    return str(value) if isinstance(value, Fraction) else chance(value)
 
 
 def span(bounds: Bounds, write: Callable[[Number], str] = number) -> str:

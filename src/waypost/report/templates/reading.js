@@ -116,7 +116,7 @@ class Reading {
 
   title(state) {
     const caption = this.caption(state);
-    const more = this.shared.get(caption) > 1 ? addition(caption, this.data.states[state]) : "";
+    const more = this.shared.get(caption) > 1 ? addition(caption, this.data.short ? this.data.short[state] : this.data.states[state]) : "";
     return more ? `${caption} · ${more}` : caption;
   }
 
