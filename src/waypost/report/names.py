@@ -37,8 +37,8 @@ def captions(mdp: MDP) -> list[str]:
     """(S,) what to call each state: the label that fewest states share with it, or else its name.
 
     ``init``, ``deadlock``, ``terminal`` and ``target`` tell nothing that the report does not say anyway. Where learning
-    numbered the states, ``q7: pay``, the number is no part of what they are called. Where names are values of variables,
-    they tell more than a label that a third of the states share.
+    numbered the states, ``q7: pay``, the number is no part of what they are called. Where names are values of
+    variables, they tell more than a label that a third of the states share.
 
     >>> mdp = MDP.from_dict({"q0": {"go": "q1"}, "q1": {}}, initial="q0", labels={"O_CANCELLED": ["q1"]})
     >>> captions(mdp)
