@@ -26,7 +26,8 @@ from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
 from waypost.errors import UndefinedImportanceError, require
-from waypost.formats.policies import Observe, TableOf
+from waypost.formats.answers import TableOf
+from waypost.formats.policies import Observe
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
 from waypost.importance.deciding import CLOSE

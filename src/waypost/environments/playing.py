@@ -255,7 +255,7 @@ class _Player:
         if self.agent is None:
             return self.env.action_space.sample()
         if not hasattr(self.agent, "predict"):
-            return self.agent(observation)
+            return plain(self.agent(observation))
         if not _has_memory(self.agent):
             return predicted(self.agent, observation, deterministic=self.deterministic)
         given = {"state": self.memory, "episode_start": np.array([self.first]), "deterministic": self.deterministic}
@@ -291,7 +291,23 @@ def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:
         said = agent.predict(seen, deterministic=deterministic)
     except TypeError:
         said = agent.predict(seen)
-    return said[0] if isinstance(said, tuple) else said
+    return plain(said[0] if isinstance(said, tuple) else said)
+
+
+def plain(said: Any) -> Any:
+    """What an agent said as numpy and Python have it: a tensor is an array, a lone number is a number.
+
+    >>> plain(np.array([3])), plain(np.float32(0.5)), plain(np.array([0.5, 1])).tolist(), plain("left")
+    (3, 0.5, [0.5, 1.0], 'left')
+    """
+    said = detached(said)
+    found = np.asarray(said) if hasattr(said, "__array__") else said
+    return found.item() if isinstance(found, np.ndarray | np.generic) and found.size == 1 else found
+
+
+def detached(said: Any) -> Any:
+    """A tensor of torch as an array, without its gradient; all else as it is."""
+    return said.detach().cpu().numpy() if hasattr(said, "detach") else said
 
 
 def action_name(action: Any, names: Sequence[str] | Callable[[Any], str] | None) -> str:
