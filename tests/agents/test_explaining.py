@@ -179,7 +179,7 @@ def test_what_only_a_clock_would_save_is_told_apart():
     assert found.best - found.success == pytest.approx(0.5 * 0.1)
     assert place.worth == pytest.approx({"bold": (0.8 + 0.5 * 0.5) / 1.5, "safe": 0.6})
     assert "no other action is better on average, only to count the steps left" in found.summary()
-    assert "0.05 of that no agent saves that always does the same in a place" in found.summary()
+    assert "0.05 of the 0.05 is lost because the agent does the same whatever time is left." in found.summary()
     rash = explain_agent(mdp, {"s": "safe"}, target="goal", within=2)
     assert [(m.action, m.success) for m in rash.mending] == [("bold", 0.75)]
 

@@ -117,8 +117,8 @@ def by_the_clock(explanation: AgentExplanation) -> str:
     lost = sum(place.visits * (place.hoped - max(place.worth.values())) for place in found)
     if lost < LITTLE:
         return ""
-    same = "no agent saves that always does the same in a place: what is best depends on the steps left"
-    return f"{number(lost)} of that {same}."
+    whole = number(explanation.best - explanation.success)
+    return f"{number(lost)} of the {whole} is lost because the agent does the same whatever time is left."
 
 
 def _mending(explanation: AgentExplanation, top: int) -> list[str]:
