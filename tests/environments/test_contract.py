@@ -104,7 +104,8 @@ def test_actions_keep_the_names_an_environment_gives_them():
         ({0: "left", 1: "right"}, ("left", "right")),
         (2, ("0", "1")),
         (["left"], ("0", "1")),
-        ([0, 1], ("0", "1")),
+        ([3, 7], ("0", "1")),
+        (["3", "7"], ("0", "1")),
     ):
         world = type("Named", (Walk,), {"actions": given})()
         mdp = explore(world, key=at)

@@ -129,9 +129,10 @@ class _Played:
         self.by_mode += here
         self.costs += (here[:, owner] * self.modes).sum(axis=0) * gaps
         self.wrong |= ((there[:, owner] & (self.modes > 0)).any(axis=0)) & (gaps > 0)
-        values, standing, met = np.concatenate([worth, hoped]), here.sum(axis=0), there.any(axis=0)
+        values, standing = np.concatenate([worth, hoped]), here.sum(axis=0)
         self.sums += np.concatenate([standing[owner], standing]) * values
-        met = np.concatenate([met[owner], met])
+        anywhere = np.asarray(there.any(axis=0))
+        met = np.concatenate([anywhere[owner], anywhere])
         self.least = np.where(met, np.minimum(self.least, values), self.least)
         self.greatest = np.where(met, np.maximum(self.greatest, values), self.greatest)
 

@@ -190,6 +190,7 @@ def _action_names(env: Any) -> list[str]:
         given = [given[number] for number in numbers]
     if isinstance(given, Iterable) and not isinstance(given, str):
         named = [getattr(action, "name", action) for action in given]  # Minigrid has an enumeration
-        if len(set(named)) == len(named) == n and all(isinstance(name, str) for name in named):
+        named = [name for name in named if isinstance(name, str) and not name.isdecimal()]
+        if len(set(named)) == len(named) == n:
             return named
     return [str(number) for number in numbers]

@@ -69,7 +69,8 @@ def from_gymnasium(
         raise FormatError(
             f"{type(world).__name__} has no table P; see explore() for small worlds, rollouts() for others"
         )
-    n_states, table = len(table), _by_number(table)
+    table = _by_number(table)
+    n_states = len(table)
     n_actions = 1 + max((action for enabled in table.values() for action in enabled), default=0)
     names = list(actions or ACTIONS.get(type(world).__name__, [str(a) for a in range(n_actions)]))
     namer = states or _namer(world)
