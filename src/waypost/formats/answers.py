@@ -18,7 +18,7 @@ from waypost.errors import StrategyError
 from waypost.model import MDP
 
 TableOf = Literal["values", "probabilities"]
-Row = NDArray[np.float64]  # one number per action
+ActionRow = NDArray[np.float64]  # one number per action
 SUM_TOLERANCE = 1e-6  # networks count in few digits
 
 
@@ -51,7 +51,7 @@ def is_row(answer: Any) -> bool:
     return isinstance(answer, np.ndarray | list | tuple) and np.size(np.asarray(answer, object)) > 1
 
 
-def own_row(mdp: MDP, s: int, answer: Any, every: tuple[str, ...] | None) -> Row:
+def own_row(mdp: MDP, s: int, answer: Any, every: tuple[str, ...] | None) -> ActionRow:
     """The numbers of the actions that a state has, out of a row for these, or for all actions there are."""
     owned = mdp.actions_of(s)
     try:
@@ -76,7 +76,7 @@ def own_row(mdp: MDP, s: int, answer: Any, every: tuple[str, ...] | None) -> Row
     return own
 
 
-def meant(rows: Collection[Row]) -> TableOf:
+def meant(rows: Collection[ActionRow]) -> TableOf:
     """Whether rows are values or probabilities, where they tell.
 
     >>> meant([np.array([0.3, 0.7]), np.array([1.0, 0.0])]), meant([np.array([0.3, 0.9]), np.array([1.0, 0.0])])
@@ -95,7 +95,7 @@ def meant(rows: Collection[Row]) -> TableOf:
     return "values"
 
 
-def taken_by_row(mdp: MDP, s: int, row: Row, of: TableOf) -> dict[str, float]:
+def taken_by_row(mdp: MDP, s: int, row: ActionRow, of: TableOf) -> dict[str, float]:
     """What a row says is done, by name: the action of the greatest value, the first of equals, or its probabilities."""
     names = mdp.actions_of(s)
     if of == "values":

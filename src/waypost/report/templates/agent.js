@@ -109,7 +109,7 @@ class AgentPage {
       element("p", {}, this.two ? `Here ${this.lossText(i)} of success.` : `Here the agent ${this.lossText(i)}, in ${numbers[0] == null ? "visits without end" : `${this.cell(i, 3)} visits a run`}.`),
       element("h4", {}, `How likely the target is ${hoped == null ? "" : "in time "}after each action, if the best follows`),
       ...actions.map(row),
-      ...(hoped == null ? [] : [element("p", { class: "muted" }, `On average over the visits ${this.two ? "of the one that loses more here" : "of the agent"}. ${hoped - least < 0.0005 ? "The best does not depend on the steps left." : `Who counts the steps left and always does the best reaches ${number(hoped)}.`}`)]),
+      ...(hoped == null ? [] : [element("p", { class: "muted" }, `On average over the visits ${this.two ? "of the one that loses more here" : "of the agent"}. ${hoped - least < 0.0005 ? "To count the steps left would gain less than 0.001." : `Who counts the steps left and always does the best reaches ${number(hoped)}.`}`)]),
       ...(here.length ? [element("h4", {}, "Also on this field"), element("ul", { class: "steps" }, here.slice(0, 12).map((other) => element("li", {}, this.link(other), ` ${this.cell(other, this.data.columns.length - 1)}`)), here.length > 12 ? element("li", { class: "muted" }, `and ${here.length - 12} more`) : "")] : []),
     ];
   }
