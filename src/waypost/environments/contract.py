@@ -30,8 +30,8 @@ def one_environment(env: Any, what: str) -> None:
         )
     if not all(hasattr(env, name) for name in ("action_space", "reset", "step", "unwrapped")):
         raise FormatError(
-            f"a {type(env).__name__} cannot be {what}; pass an environment, as gymnasium.make gives it, or one of your "
-            "own that is a gymnasium.Env"
+            f"a {type(env).__name__} cannot be {what}; pass one environment, as gymnasium.make gives it, or one of "
+            "your own that is a gymnasium.Env"
         )
 
 
