@@ -189,8 +189,8 @@ def _action_names(env: Any) -> list[str]:
     if isinstance(given, Mapping) and set(given) == set(numbers):
         given = [given[number] for number in numbers]
     if isinstance(given, Iterable) and not isinstance(given, str):
-        named = [getattr(action, "name", action) for action in given]  # Minigrid has an enumeration
-        named = [name for name in named if isinstance(name, str) and not name.isdecimal()]
+        called = [getattr(action, "name", action) for action in given]  # Minigrid has an enumeration
+        named = [str(name) for name in called if isinstance(name, str) and not name.isdecimal()]
         if len(set(named)) == len(named) == n:
             return named
     return [str(number) for number in numbers]
