@@ -137,9 +137,51 @@ def test_places_in_time_are_the_decisions_of_the_model_that_counts_steps(mdp, se
         assert place.cost == pytest.approx(sum(d.cost for d in several), abs=1e-12)
         assert place.visits == pytest.approx(sum(d.visits for d in several), abs=1e-12)
         assert sum(place.taken.values()) == pytest.approx(1)
-        costs = sorted((d.cost for d in several), reverse=True)
-        if place.cost > 0 and (len(costs) < 2 or costs[0] > costs[1] * (1 + 1e-9)):
-            assert {*place.best} == {*max(several, key=lambda d: d.cost).best}
+        for action, worth in place.worth.items() if place.visits > 0 else ():
+            assert worth * place.visits == pytest.approx(sum(d.values[action] * d.visits for d in several), abs=1e-12)
+        if place.visits > 0:
+            best = sum(max(d.values.values()) * d.visits for d in several)
+            assert place.hoped * place.visits == pytest.approx(best, abs=1e-12)
+        most = max(place.worth.values())
+        assert {*place.best} == {action for action, worth in place.worth.items() if most - worth <= 1e-12 * most}
+
+
+def test_what_an_action_is_worth_in_time_is_what_episodes_say():
+    """Law: after an action in a place, with the steps left there, runs of the best succeed as often as it is worth."""
+    mdp, steps = lake(slippery=True), 12
+    found = explain_agent(mdp, np.full(16, 2), target="goal", within=steps)
+    values = [mdp.where("goal").astype(float)]
+    for _ in range(steps):
+        values.append(np.maximum.reduceat(mdp.transitions @ values[-1], mdp.first_choice[:-1]))
+    here, sums, visits = np.eye(16)[0], {}, np.zeros(16)
+    for left in range(steps, 0, -1):
+        visits += here
+        for choice in range(mdp.n_choices):
+            worth = float((mdp.transitions[[choice]] @ values[left - 1])[0])
+            sums[choice] = sums.get(choice, 0.0) + here[mdp.choice_state[choice]] * worth
+        rows = [mdp.choice(s, "right") if mdp.choices(s)[1:] else mdp.first_choice[s] for s in range(16)]
+        here = here @ mdp.transitions[rows].toarray()
+    for place in found.departures:
+        s = mdp.state(place.state)
+        for choice in mdp.choices(s):
+            assert place.worth[mdp.actions[choice]] == pytest.approx(sums[choice] / visits[s])
+        lost = place.visits * (place.hoped - sum(place.taken[a] * place.worth[a] for a in place.taken))
+        assert place.cost == pytest.approx(lost)
+
+
+def test_what_only_a_clock_would_save_is_told_apart():
+    """Law: where the agent does the best on average, nothing is to be mended there, though a clock would help."""
+    steps = {"safe": {"goal": 0.6, "lost": 0.4}, "bold": {"goal": 0.5, "s": 0.5}}
+    mdp = MDP.from_dict({"s": steps, "goal": {}, "lost": {}}, initial="s")
+    found = explain_agent(mdp, {"s": "bold"}, target="goal", within=2)  # with one step left safe is better: 0.6
+    (place,) = found.departures
+    assert (place.best, found.mending) == (("bold",), ())
+    assert found.best - found.success == pytest.approx(0.5 * 0.1)
+    assert place.worth == pytest.approx({"bold": (0.8 + 0.5 * 0.5) / 1.5, "safe": 0.6})
+    assert "no other action is better on average, only to count the steps left" in found.summary()
+    assert "0.05 of the 0.05 is lost because the agent does the same whatever time is left." in found.summary()
+    rash = explain_agent(mdp, {"s": "safe"}, target="goal", within=2)
+    assert [(m.action, m.success) for m in rash.mending] == [("bold", 0.75)]
 
 
 def test_what_is_certain_in_time_is_told_as_certain_and_nothing_else_is():

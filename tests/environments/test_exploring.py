@@ -226,7 +226,7 @@ def test_an_agent_that_remembers_or_draws_is_refused_and_may_play():
     with pytest.raises(StrategyError, match=r"the agent remembers what it saw.*record"):
         explain_agent(mdp, Recurrent(), target="goal")
     calls: list[int] = []
-    with pytest.raises(StrategyError, match=r"asked twice in state '6', the function gives two answers"):
+    with pytest.raises(StrategyError, match=r"asked several times in state '6', the function gives two answers"):
         explain_agent(mdp, lambda _: calls.append(1) or int(len(calls) > 3), target="goal")
     played = record(Middle(), Recurrent(), episodes=2, max_steps=4)
     assert [int(action) for action in played[1].actions] == [1, 0, 0, 0]

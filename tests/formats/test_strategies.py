@@ -129,6 +129,19 @@ def choices_of(strategy: Strategy) -> list[dict[str, float]]:
 LEFT_RIGHT = [{"left": 1.0}, {"right": 1.0}]
 
 
+class Tensor:
+    """As torch has them: no array, but made into one without its gradient."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __array__(self, *_args, **_options):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    def detach(self):
+        return SimpleNamespace(cpu=lambda: SimpleNamespace(numpy=lambda: np.asarray(self.numbers)))
+
+
 @pytest.mark.parametrize(
     "policy",
     [
@@ -139,10 +152,22 @@ LEFT_RIGHT = [{"left": 1.0}, {"right": 1.0}]
         np.array([[-3.0, -4.0], [2.0, 7.0], [0.0, 0.0]]),
         {"a": "left", "b": "right"},
         {0: 0, 1: 1},
+        {0: 0, 1: 1, 2: 7},
+        {"0": 0, "1": 1},
+        {0: [0.2, 0.1], 1: np.array([-2.0, 3.0]), 2: [0.0, 0.0, 0.0]},
+        np.array(["left", "right", "left"]),
+        np.array([0.0, 1.0, 0.0]),
+        Tensor([[0.2, 0.1], [-2.0, 3.0], [0.0, 0.0]]),
         {"a": np.int64(0), "b": np.array(1)},
         {"a": [1.0, 0.0], "b": np.array([0.0, 1.0], np.float32)},
         {0: {0: 1.0}, 1: {"right": 1.0}},
         lambda state: {"a": 0, "b": "right"}[state],
+        lambda state: state == "b",
+        lambda state: Tensor([0.0, float(state == "b"), -1.0][:2]),
+        lambda state: Tensor(float(state == "b")),
+        SimpleNamespace(predict=lambda state: ["left", "right"][int(state)]),
+        SimpleNamespace(predict=lambda states: np.eye(2)[states] * 3 - 1),
+        SimpleNamespace(predict=lambda state: [[0.5, 0.25], [0.2, 0.8]][int(state)]),
         SimpleNamespace(predict=lambda state: int(state) % 2),
         SimpleNamespace(predict=lambda states, deterministic: (states % 2, deterministic)),
     ],
@@ -199,12 +224,43 @@ def test_what_an_agent_sees_may_be_made_of_the_state():
         (np.array([0]), "1 actions, one per state; state 'b' is number 1"),
         ({0: 7}, "action number 7"),
         ({9: 0}, "state number 9"),
-        ({"a": [0.1, 0.2, 0.7]}, "3 probabilities for state 'a'"),
+        ({"a": [0.1, 0.2, 0.7]}, "3 numbers for state 'a', which has 2 actions: left, right"),
+        ({0: {0: 0.9, 1: 0.7}, 1: 0}, "sum to 1.6, not 1.*table='values'"),
+        ({(0, 0): 1}, "no state is called .0, 0., but 'a', for example"),
         (np.array([[[0.0]]]), "one row per state"),
-        (np.array(["left", "right"]), "one row per state"),
-        (object(), "is no strategy we know"),
+        (np.array(["left", "write"]), "did you mean 'right'"),
+        (np.array([0.5, 1.0]), "the answer 0.5 for state 'a' is no action"),
+        (np.array([[0.0, 1], [0, np.nan], [0, 0]]), "action 'right' in state 'b' is NaN"),
+        (np.zeros((2, 3)), "its rows are the actions: pass table.T"),
+        (SimpleNamespace(predict=lambda states: 0.3 + 0 * states), "the answer 0.3 for state 'a' is no action"),
+        (lambda _: None, "the answer None for state 'a' is no action"),
+        (SimpleNamespace, "is a class; pass an agent of it"),
+        (object(), "is no strategy we know.*agent.act"),
     ],
 )
 def test_a_policy_that_does_not_fit_says_what_to_pass(policy, said):
     with pytest.raises(WaypostError, match=said):
         read_strategy(two_doors(), policy)
+
+
+def test_rows_that_a_network_gives_are_read_as_rows_of_a_table():
+    """Law: what `predict` or a function gives for a state means what that row of a table would mean."""
+    mdp = two_doors()
+    odds = np.array([[0.25, 0.75], [0.5, 0.5], [0.0, 0.0]])
+    for table in (odds, 2 * odds, odds - 1):
+        meant = choices_of(read_strategy(mdp, table))
+        several = SimpleNamespace(predict=lambda states, rows=table: rows[states])
+        alone = SimpleNamespace(predict=lambda state, rows=table: rows[int(state)][None, :])
+        for agent in (several, alone, dict(enumerate(table))):
+            assert choices_of(read_strategy(mdp, agent)) == meant
+        assert choices_of(read_strategy(mdp, lambda s, rows=table: rows[s], observe=lambda s: s)) == meant
+    assert choices_of(read_strategy(mdp, dict(enumerate(odds)), table="values")) == [{"right": 1.0}, {"left": 1.0}]
+    assert choices_of(read_strategy(mdp, {0: {0: 0.9, 1: 0.7}, 1: 0}, table="values")) == [{"left": 1.0}] * 2
+
+
+def test_an_agent_that_rarely_draws_is_refused():
+    """Law: an epsilon of a tenth is found out, whatever is drawn; two answers alike prove nothing."""
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        with pytest.raises(StrategyError, match="gives two answers"):
+            read_strategy(two_doors(), lambda _, draw=draw: int(draw.random() < 0.05))

@@ -1,6 +1,7 @@
 """Agents explained: beside the best and beside each other, and networks too large for a table by abstraction."""
 
 from waypost.agents.abstraction import Abstraction, abstract_agent
+from waypost.agents.calibration import CellOdds
 from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, explain_agent
 from waypost.agents.fates import Fate
@@ -16,6 +17,7 @@ __all__ = [
     "Abstraction",
     "AgentExplanation",
     "CellContrast",
+    "CellOdds",
     "CellVisits",
     "Cells",
     "ChainFit",

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.agents.calibration import CellOdds, cell_odds
 from waypost.agents.cells import Cells, Space
 from waypost.agents.fitting import ChainFit
 from waypost.agents.memory import CellVisits, MemoryFit, Worth, memory_fit
@@ -64,6 +65,8 @@ class Abstraction:
         Every step of theirs, in order.
     worth
         By outcome, how probable it is from each cell, and from each outcome.
+    said
+        By outcome, how probable the chain says it is at each of the visits.
     begins
         Steps with which a new stage begins, in which the chain has other probabilities.
     tried
@@ -82,6 +85,7 @@ class Abstraction:
     passages: Passages
     visits: CellVisits
     worth: Mapping[str, Worth]
+    said: Mapping[str, NDArray[np.float64]]
     begins: tuple[int, ...]
     tried: tuple[tuple[int, float], ...]
     members: Mapping[str, NDArray[np.float64]]
@@ -127,6 +131,14 @@ class Abstraction:
         None where all episodes end alike, or no cell is come by in different ways.
         """
         return memory_fit(self.visits, self.worth[wanted]) if wanted in self.worth else None
+
+    def odds(self, wanted: str = POSITIVE) -> CellOdds | None:
+        """How far the chain's odds are off from the cell at which they are furthest off: an effect, and no verdict.
+
+        A chain that forgets what matters in principle may still be nearly right. None where no cell is passed by
+        twenty of the episodes held out.
+        """
+        return cell_odds(self.visits, self.passages, self.said[wanted], wanted) if wanted in self.said else None
 
     def stands(self, wanted: str = POSITIVE) -> bool:
         """Whether the chain may stand for the agent: none of the three checks refuses it.
@@ -206,6 +218,7 @@ def abstract_agent(
         passages=work.passages(found),
         visits=work.visits(found),
         worth=work.worth(found),
+        said={outcome: work.odds(found, outcome) for outcome in found.staged.steps.outcomes},
         begins=found.staged.begins,
         tried=tuple((chain.size, chain.fit.error) for chain in rounds),
         members={cell: as_rows(seen) for cell, seen in work.members(found).items()},

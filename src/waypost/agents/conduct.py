@@ -24,8 +24,10 @@ class Conduct:
     visits: Floats  # (S,) how often it stands there before the target, on average; inf where it may stay for ever
     shares: Floats  # (C,) how often each choice is taken where it stands there
     costs: Floats  # (C,) of success
-    merits: Ints  # (C,) where most is lost: 0 for a choice that is not best, 2 for the one of a best strategy, else 1
-    wrong: Mask  # (C,) taken where it is not best
+    merits: Ints  # (C,) 0 for a choice that is not best, 2 for the one of a best strategy, else 1
+    wrong: Mask  # (C,) taken where it is not best, with a limit at some step
+    worth: Floats  # (C,) probability of the target after it, if the best follows; with a limit, on average over visits
+    hoped: Floats  # (S,) probability of the target there, if the best is done from there on; on average as well
 
     def lost(self, mdp: MDP) -> Floats:
         """(S,) what is lost in each state."""
@@ -34,6 +36,10 @@ class Conduct:
     def departs(self, mdp: MDP) -> Mask:
         """(S,) where the agent departs from the best."""
         return np.logical_or.reduceat(self.wrong, mdp.first_choice[:-1])
+
+    def mendable(self, mdp: MDP) -> Mask:
+        """(S,) where another action would be better, whenever the agent stands there."""
+        return np.logical_or.reduceat(self.wrong & (self.merits == 0), mdp.first_choice[:-1])
 
 
 def conduct_of(strategy: Strategy, found: Decisions, visits: Floats) -> Conduct:
@@ -48,11 +54,13 @@ def conduct_of(strategy: Strategy, found: Decisions, visits: Floats) -> Conduct:
     """
     mdp, states = strategy.mdp, {name: s for s, name in enumerate(strategy.mdp.states)}
     gaps, merits = np.zeros(mdp.n_choices), np.ones(mdp.n_choices, np.int64)
+    worth, hoped = np.zeros(mdp.n_choices), np.zeros(mdp.n_states)
     for decision in found:
         first = int(mdp.first_choice[states[decision.state]])
         values = np.array(list(decision.values.values()))
         own = slice(first, first + len(values))
         gaps[own] = values.max() - values
+        worth[own], hoped[states[decision.state]] = values, values.max()
         merits[own] = [(action in decision.best) + (action == decision.best[0]) for action in decision.values]
     by_mode = visits.reshape(strategy.memory, -1)
     finite = np.where(np.isfinite(by_mode), by_mode, 0.0)  # who comes back for ever loses nothing by it
@@ -62,7 +70,8 @@ def conduct_of(strategy: Strategy, found: Decisions, visits: Floats) -> Conduct:
     weight = np.where(for_ever.any(axis=0), for_ever, by_mode)
     shares = shares_of(mdp, modes, weight)
     met = by_mode.sum(axis=0) > 0
-    return Conduct(by_mode.sum(axis=0), shares, costs, merits, (shares > 0) & (merits == 0) & met[mdp.choice_state])
+    wrong = (shares > 0) & (merits == 0) & met[mdp.choice_state]
+    return Conduct(by_mode.sum(axis=0), shares, costs, merits, wrong, worth, hoped)
 
 
 def shares_of(mdp: MDP, modes: Floats, weight: Floats) -> Floats:

@@ -26,7 +26,8 @@ from waypost.agents.timing import timed_conduct
 from waypost.arguments import checked
 from waypost.environments.ends import fewest_steps, model_steps, out_of_time
 from waypost.errors import UndefinedImportanceError, require
-from waypost.formats.policies import Observe, TableOf
+from waypost.formats.answers import TableOf
+from waypost.formats.policies import Observe
 from waypost.formats.strategies import read_strategy
 from waypost.importance import Decisions, StateImportance, decisions, state_importance
 from waypost.importance.deciding import CLOSE
@@ -45,10 +46,12 @@ class Departure(NamedTuple):
     """A place in which an agent does not do the best, over all steps at which it stands there."""
 
     state: str
-    best: tuple[str, ...]  # where most is lost
+    best: tuple[str, ...]  # with a limit, on average over all visits
     taken: Mapping[str, float]  # how often it takes each action
     visits: float  # how often it stands there, on average; inf where it goes round for ever
     cost: float  # of success, over all visits
+    worth: Mapping[str, float]  # probability of the target after each action, if the best follows; on average as well
+    hoped: float  # probability of the target there, if the best is done from there on, whatever time is left
 
 
 class Difference(NamedTuple):
@@ -60,6 +63,8 @@ class Difference(NamedTuple):
     taken_by_other: Mapping[str, float]
     cost: float  # of success, over all visits
     cost_to_other: float
+    worth: Mapping[str, float]  # of each action, and the best there is, as in a `Departure` of the one that loses more
+    hoped: float
 
 
 class Margin(NamedTuple):
@@ -171,7 +176,9 @@ class AgentExplanation:
         taken = {self.mdp.actions[c]: float(shares[c]) for c in choices if shares[c] > 0}
         rounded = {action: 1.0 if share > 1 - CLOSE else share for action, share in taken.items()}
         best_actions = tuple(self.mdp.actions[c] for c in best)
-        return Departure(self.mdp.states[s], best_actions, rounded, float(self.conduct.visits[s]), float(lost[s]))
+        worth = {self.mdp.actions[c]: float(self.conduct.worth[c]) for c in choices}
+        visits, hoped = float(self.conduct.visits[s]), float(self.conduct.hoped[s])
+        return Departure(self.mdp.states[s], best_actions, rounded, visits, float(lost[s]), worth, hoped)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -179,18 +186,13 @@ class AgentExplanation:
         if self.against is None:
             return ()
         theirs = {place.state: place for place in self.against.places}
-        apart = [
-            Difference(
-                mine.state,
-                max(mine, other, key=lambda place: (place.cost, place.visits)).best,
-                mine.taken,
-                other.taken,
-                mine.cost,
-                other.cost,
-            )
-            for mine in self.places
-            if max(mine.visits, (other := theirs[mine.state]).visits) > 0 and not _alike(mine.taken, other.taken)
-        ]
+        apart = []
+        for mine in self.places:
+            other = theirs[mine.state]
+            if max(mine.visits, other.visits) > 0 and not _alike(mine.taken, other.taken):
+                most = max(mine, other, key=lambda place: (place.cost, place.visits))
+                costs = mine.cost, other.cost
+                apart.append(Difference(mine.state, most.best, mine.taken, other.taken, *costs, most.worth, most.hoped))
         return tuple(sorted(apart, key=lambda d: (-abs(d.cost - d.cost_to_other), -d.cost)))
 
     @cached_property

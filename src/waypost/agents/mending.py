@@ -1,5 +1,8 @@
 """What to change first in an agent: the best where most is lost, then where most is lost after that, and so on.
 
+With a limit on the steps, the best is the action that is best on average over the visits to a place: it is done at
+every step, as an agent that counts no steps does.
+
 A cost is what the best would have made of the rest of the run, so that what a change gains is known only when the agent
 so changed is judged itself: it may come to places in which it does worse.
 """
@@ -35,7 +38,7 @@ def mended(
     mdp = strategy.mdp
     found: dict[int, Mended] = {}
     while len(found) < MOST:
-        lost = np.where(conduct.departs(mdp), conduct.lost(mdp), 0.0)
+        lost = np.where(conduct.mendable(mdp), conduct.lost(mdp), 0.0)
         worst = int(lost.argmax())
         if lost[worst] <= CLOSE or worst in found:
             break

@@ -164,15 +164,26 @@ class Refinement:
 
         With a limit the stages tell how long episodes take, and success is all that is asked.
         """
-        number = {cell: k for k, cell in enumerate(now.staged.steps.cells)}
-        at = np.array([number.get(name, 0) for name in now.names])  # episodes held out are not asked
         won = np.array([outcome == self.wanted for outcome in self.outcome])[self.episode]
+        missed = won - self.odds(now, self.wanted)
         if self.limited is not None:
-            there = float(self.limited == self.wanted)
-            return [won - now.staged.in_time(self.wanted, self.longest, there=there)[self.time, at]]
-        worth, left = now.staged.in_the_end(self.wanted)
+            return [missed]
+        _, left = now.staged.in_the_end(self.wanted)
         steps = np.array([len(recording.actions) for recording in self.played])
-        return [won - worth[at], steps[self.episode] - self.time - left[at]]
+        return [missed, steps[self.episode] - self.time - left[self._places(now)]]
+
+    def _places(self, now: CellChain) -> NDArray[np.int64]:
+        """(n,) the position of each cell; the first for a cell that only episodes held out pass, which is not asked."""
+        number = {cell: k for k, cell in enumerate(now.staged.steps.cells)}
+        return np.array([number.get(name, 0) for name in now.names])
+
+    def odds(self, now: CellChain, outcome: str) -> NDArray[np.float64]:
+        """(n,) what the chain says before each action of how likely an outcome is."""
+        at = self._places(now)
+        if self.limited is None:
+            return np.asarray(now.staged.in_the_end(outcome)[0][at])
+        in_time = now.staged.in_time(outcome, self.longest, there=float(self.limited == outcome))
+        return np.asarray(in_time[self.time, at])
 
     def clocked(self, now: CellChain) -> Strategy:
         """What the agent does: over cells, or over cells and steps where episodes have a limit."""

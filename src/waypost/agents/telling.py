@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from waypost.agents.calibration import CellOdds
 from waypost.agents.fitting import ChainFit
 from waypost.agents.memory import MemoryFit
 from waypost.agents.passing import Passages, PassingFit, Shares
@@ -151,6 +152,15 @@ def remembered(memory: MemoryFit, wanted: str, *, fits: bool) -> list[str]:
     ]
 
 
+def _effect(odds: CellOdds, wanted: str) -> str:
+    """Say how far the chain's odds are off where they are furthest off."""
+    return (
+        f"At {odds.cell}, where the other episodes find its odds of success furthest off, the chain says that "
+        f"{odds.said:.1%} end {wanted}; of the {odds.episodes} held out that pass it {odds.counted:.1%} do. "
+        f"So it is off by {100 * odds.at_most:.0f} points there at most, 95 times in 100."
+    )
+
+
 def _nothing(found: Abstraction, wanted: str) -> str:
     """Say why there is nothing to tell apart."""
     ends = found.passages.outcomes
@@ -180,6 +190,8 @@ def summary(found: Abstraction, wanted: str, names: Sequence[str] | None, top: i
     trusted = fit.fits and (memory is None or memory.fits)
     lines += [_nothing(found, wanted)] if passing is None else _where(passing, trusted=trusted)
     lines += [] if memory is None else remembered(memory, wanted, fits=fit.fits)
+    odds = found.odds(wanted)
+    lines += [] if passing is None or odds is None else [_effect(odds, wanted)]
     return "\n".join(lines)
 
 

@@ -4,6 +4,10 @@ What is best hangs on the steps that are left, and what is lost is added up over
 
     V_0 = 1 on the target, else 0;    Q_k(s, a) = sum_y P(s, a, y) V_(k-1)(y);    V_k(s) = max_a Q_k(s, a)
 
+In a place, an action is worth the average of ``Q_k(s, a)`` over the agent's visits. The greatest of these averages
+tells what an agent that counts no steps should do there; the average of ``V_k(s)`` is what one that counts them could
+reach.
+
 These are sums of products of what is not negative, so a number is off by some ``n`` roundings after ``n`` steps. Which
 ones are exactly 0 or 1 is decided on the graph, step by step beside them.
 """
@@ -51,12 +55,12 @@ def timed_conduct(strategy: Strategy, wanted: Mask, steps: int) -> TimedConduct:
     arrows = csr_array((np.ones(onward.nnz), onward.indices, onward.indptr), shape=onward.shape)
     here = unfolded_start(strategy)
     there = here > 0  # whether it may be there: a probability may be too small for a float
-    arrived, entered, played = here.copy(), there.copy(), _Played(strategy)
+    arrived, entered, played = here.copy(), there.copy(), _Played(strategy, *_worth(mdp, best, steps))
     for left in range(steps, 0, -1):
         here[over], there[over] = 0.0, False
         if not there.any():
             break
-        played.add(here.reshape(memory, -1), there.reshape(memory, -1), _gaps(mdp, best, left))
+        played.add(here.reshape(memory, -1), there.reshape(memory, -1), *_worth(mdp, best, left))
         here, there = onward @ here, arrows @ there > 0
         arrived += here
         entered |= there
@@ -64,7 +68,7 @@ def timed_conduct(strategy: Strategy, wanted: Mask, steps: int) -> TimedConduct:
     every = np.tile(wanted, memory)
     failed = there.any() or bool((entered & over & ~every).any())
     return TimedConduct(
-        conduct=played.conduct(_gaps(mdp, best, steps)),
+        conduct=played.conduct(),
         best=float(best[min(steps, len(best) - 1)][mdp.initial]),
         reached=certain(float(arrived[every].sum()), surely=not failed, maybe=bool(entered[every].any())),
         steps=float(played.visits.sum()),
@@ -94,46 +98,54 @@ def _best_in_time(mdp: MDP, wanted: Mask, steps: int) -> list[Floats]:
     return found
 
 
-def _gaps(mdp: MDP, best: list[Floats], left: int) -> Floats:
-    """(C,) what each choice costs with so many steps left."""
+def _worth(mdp: MDP, best: list[Floats], left: int) -> tuple[Floats, Floats]:
+    """(C,) what each choice is worth with so many steps left, and (S,) what the best of them is."""
     before, now = (best[min(k, len(best) - 1)] for k in (left - 1, left))
     most = now[mdp.choice_state]
-    gaps = most - mdp.transitions @ before
-    return np.where(gaps <= CLOSE * most, 0.0, gaps)
+    worth = mdp.transitions @ before
+    return np.where(most - worth <= CLOSE * most, most, worth), now
 
 
 class _Played:
-    """What was done so far, over all steps."""
+    """What was done so far, over all steps, and what each choice was worth then."""
 
-    def __init__(self, strategy: Strategy) -> None:
+    def __init__(self, strategy: Strategy, worth: Floats, hoped: Floats) -> None:
         self.mdp, self.modes = strategy.mdp, np.stack(strategy.modes)
         self.by_mode = np.zeros((strategy.memory, self.mdp.n_states))
         self.costs, self.wrong = np.zeros(self.mdp.n_choices), np.zeros(self.mdp.n_choices, bool)
-        self.good = np.zeros(self.mdp.n_choices, bool)  # best at the step at which most was lost in its state
-        self.most = np.full((2, self.mdp.n_states), -1.0)  # lost at that step; at stake there
+        self.first = np.concatenate([worth, hoped])  # what it is worth where the agent never is
+        self.sums = np.zeros(len(self.first))  # over visits, (C,) and (S,) one behind the other
+        self.least, self.greatest = np.full(len(self.first), 1.0), np.zeros(len(self.first))
 
     @property
     def visits(self) -> Floats:
         """(S,) how often it stood there."""
         return np.asarray(self.by_mode.sum(axis=0))
 
-    def add(self, here: Floats, there: Mask, gaps: Floats) -> None:
+    def add(self, here: Floats, there: Mask, worth: Floats, hoped: Floats) -> None:
         """Add a step, at which the agent is (M, S) here with a probability, or may at least be there."""
-        owner, first = self.mdp.choice_state, self.mdp.first_choice[:-1]
+        owner = self.mdp.choice_state
+        gaps = hoped[owner] - worth
         self.by_mode += here
-        costs = (here[:, owner] * self.modes).sum(axis=0) * gaps
-        self.costs += costs
+        self.costs += (here[:, owner] * self.modes).sum(axis=0) * gaps
         self.wrong |= ((there[:, owner] & (self.modes > 0)).any(axis=0)) & (gaps > 0)
-        lost = np.add.reduceat(costs, first)
-        stake = here.sum(axis=0) * np.maximum.reduceat(gaps, first)
-        more = (lost > self.most[0]) | ((lost == self.most[0]) & (stake > self.most[1]))
-        more &= there.any(axis=0)
-        self.most[:, more] = lost[more], stake[more]
-        self.good = np.where(more[owner], gaps == 0, self.good)
+        values, standing = np.concatenate([worth, hoped]), here.sum(axis=0)
+        self.sums += np.concatenate([standing[owner], standing]) * values
+        anywhere = np.asarray(there.any(axis=0))
+        met = np.concatenate([anywhere[owner], anywhere])
+        self.least = np.where(met, np.minimum(self.least, values), self.least)
+        self.greatest = np.where(met, np.maximum(self.greatest, values), self.greatest)
 
-    def conduct(self, gaps: Floats) -> Conduct:
-        """All of it; what it would cost at first says what is best where the agent never was."""
-        owner, met = self.mdp.choice_state, self.most[0] >= 0
-        good = np.where(met[owner], self.good, gaps == 0)
+    def conduct(self) -> Conduct:
+        """All of it; what is worth most on average over the visits to a place is best there."""
+        owner, first = self.mdp.choice_state, self.mdp.first_choice[:-1]
+        often = np.concatenate([self.visits[owner], self.visits])
+        average = np.clip(self.sums / np.where(often > 0, often, 1.0), self.least, self.greatest)
+        average[(average == 1) & (self.least < 1)] = MOST
+        average[(average == 0) & (self.greatest > 0)] = LEAST
+        average = np.where(often > 0, average, self.first)
+        worth, hoped = average[: len(owner)], average[len(owner) :]
+        most = np.maximum.reduceat(worth, first)[owner]
+        good = most - worth <= CLOSE * most
         shares = shares_of(self.mdp, self.modes, self.by_mode)
-        return Conduct(self.visits, shares, self.costs, good.astype(np.int64), self.wrong)
+        return Conduct(self.visits, shares, self.costs, good.astype(np.int64), self.wrong, worth, hoped)

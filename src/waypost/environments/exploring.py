@@ -6,7 +6,7 @@ A world is put back to where it was before each try: from a copy, or, for Minigr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from waypost.arguments import checked
 from waypost.environments.blackjack import BLACKJACK, blackjack_state, is_blackjack
 from waypost.environments.chance import shared_chance_kept
+from waypost.environments.contract import begun, one_environment
 from waypost.environments.ends import EpisodeModel
 from waypost.environments.minigrid import (
     MinigridMemory,
@@ -24,6 +25,7 @@ from waypost.environments.minigrid import (
     minigrid_labels,
     minigrid_state,
 )
+from waypost.environments.replaying import hold_against_play
 from waypost.environments.trying import Copies, Frontier, WorldMemory
 from waypost.errors import ArgumentError, FormatError
 from waypost.model import MDP
@@ -55,9 +57,11 @@ def explore(
     env
         A Gymnasium environment that can be copied.
     key
-        What tells two states apart, as text or any hashable value; known for Minigrid (the agent, its load, the doors)
-        and Blackjack. The first world found with a key stands for all that have it, so it must hold what the future
-        depends on: in Blackjack the dealer's hidden card too.
+        What tells two states apart, as text, a number, or a tuple, an array or a dict of these, whose entries become
+        variables; known for Minigrid (the agent, its load, the doors) and Blackjack. The first world found with a key
+        stands for all that have it, so it must hold what the future depends on: in Blackjack the dealer's hidden card
+        too, and a clock or the last action where an environment or a wrapper of it keeps one. Some episodes are
+        played: a key that leaves out what a step without chance depends on is mostly found out.
     actions
         Names of the actions; fewer than there are leave out the last ones.
     seed
@@ -90,10 +94,11 @@ def explore(
     """
     if starts < 1 or (starts > 1 and seed is None):
         raise ArgumentError("starts is a number of resets, from 1 on; more than one need a seed to count from")
+    one_environment(env, "explored")
     names = list(actions) if actions is not None else _action_names(env)
     world = _bare(env)
     own = key is None and world is env.unwrapped and is_minigrid(world)
-    _, info = env.reset(seed=seed)  # through its wrappers, which may set it up
+    _, info = begun(env, seed)  # through its wrappers, which may set it up
     memory: WorldMemory = MinigridMemory(world) if own else Copies()
     worlds = MinigridWorlds()
     tell = key or _known_key(world, worlds if starts > 1 else None)
@@ -102,6 +107,8 @@ def explore(
         walk = Frontier(memory, tell, names, first, samples, limit, np.random.default_rng(seed))
         begin = _begun(walk, world, info, seed, starts)
         walk.walk()
+        if not own:
+            hold_against_play(walk, world, seed)
     mdp = _briefly_named(_in_order(walk, names, begin).mdp())
     labels = minigrid_labels(mdp, _begins(env, worlds, seed, starts)) if own else {}
     return mdp.with_labels({**mdp.labels, **labels})
@@ -139,7 +146,7 @@ def _begun(walk: Frontier, world: Any, info: Any, seed: int | None, starts: int)
     """How often each state came first in so many resets; the world was reset once already."""
     start = Counter(walk.begin(world, info))
     for k in range(1, starts):
-        _, info = world.reset(seed=int(seed or 0) + k)
+        _, info = begun(world, int(seed or 0) + k)
         start.update(walk.begin(world, info))
     return {state: n / starts for state, n in start.items()}
 
@@ -176,6 +183,14 @@ def _action_names(env: Any) -> list[str]:
         )
     if is_blackjack(inner):
         return list(BLACKJACK)
-    named = [action.name for action in getattr(inner, "actions", None) or ()]  # Minigrid has an enumeration
     first = int(getattr(env.action_space, "start", 0))
-    return named if len(named) == n else [str(first + a) for a in range(n)]
+    numbers = range(first, first + int(n))
+    given = getattr(inner, "actions", None)
+    if isinstance(given, Mapping) and set(given) == set(numbers):
+        given = [given[number] for number in numbers]
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        called = [getattr(action, "name", action) for action in given]  # Minigrid has an enumeration
+        named = [str(name) for name in called if isinstance(name, str) and not name.isdecimal()]
+        if len(set(named)) == len(named) == n:
+            return named
+    return [str(number) for number in numbers]

@@ -9,12 +9,14 @@ Labels: ``terminal`` are the ends, ``goal`` those with the greatest reward, ``ho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.environments.contract import begun
 from waypost.environments.ends import EnvironmentStep, EpisodeModel
 from waypost.errors import FormatError
 from waypost.model import MDP
@@ -27,6 +29,7 @@ ACTIONS: Mapping[str, Sequence[str]] = {  # what the numbers mean, by class of e
     "TaxiEnv": ("south", "north", "east", "west", "pickup", "dropoff"),
 }
 
+RESETS = 200  # from which it is counted where an environment begins that does not say so
 SINGLE = 1e-6  # numbers of single precision add up to 1 no better than this
 TAXI_STANDS = ("red", "green", "yellow", "blue", "in_taxi")  # where a passenger may be
 
@@ -37,7 +40,8 @@ def from_gymnasium(
     """Build an MDP from an environment with a table, such as FrozenLake, Taxi or CliffWalking.
 
     State `i` of the MDP is state `i` of the environment and its choices are the actions in order, so that a Q-table
-    fits (`read_strategy`). Where it may begin in one of several states, a state ``start`` leads there.
+    fits (`read_strategy`). It begins as its ``initial_state_distrib`` says, or else where so many resets begin. Where
+    these are several states, a state ``start`` leads there.
 
     Parameters
     ----------
@@ -61,20 +65,27 @@ def from_gymnasium(
             f"P of {type(world).__name__} is an array; pass the array itself, waypost.read_mdp(P), with P[a, s, s'] "
             "the probability that action a leads from s to s'"
         )
-    if not table:
+    if not has_table(world):
         raise FormatError(
             f"{type(world).__name__} has no table P; see explore() for small worlds, rollouts() for others"
         )
-    n_states, table = len(table), _by_number(table)
+    table = _by_number(table)
+    n_states = len(table)
     n_actions = 1 + max((action for enabled in table.values() for action in enabled), default=0)
     names = list(actions or ACTIONS.get(type(world).__name__, [str(a) for a in range(n_actions)]))
     namer = states or _namer(world)
     if len(names) != n_actions:
         raise FormatError(f"{len(names)} action names for {n_actions} actions")
-    steps = _steps(table, n_states)
+    steps = _ending_where_entered(_steps(table, n_states))
     named = [namer(s) for s in range(n_states)]
     mdp = EpisodeModel(steps, named, names, _start(world, initial, n_states)).mdp()
     return mdp.with_labels({**mdp.labels, **_dangers(world, mdp.n_states)})
+
+
+def has_table(world: Any) -> bool:
+    """Whether a world has a table ``P`` of its steps."""
+    table = getattr(world, "P", None)
+    return isinstance(table, Mapping | list | tuple | np.ndarray) and len(table) > 0
 
 
 def _by_number(table: Any) -> dict[int, dict[int, Any]]:
@@ -82,8 +93,17 @@ def _by_number(table: Any) -> dict[int, dict[int, Any]]:
     rows = dict(table) if isinstance(table, Mapping) else dict(enumerate(table))
     for state in range(len(rows)):
         if state not in rows:
-            raise FormatError(f"the environment's table has {len(rows)} states but no state {state}")
+            raise FormatError(
+                f"the environment's table has {len(rows)} states but no state {state}; states and actions are numbers "
+                "from 0 on, P[state][action] = [(probability, next state, reward, terminated), ...]"
+            )
     enabled = {s: dict(row) if isinstance(row, Mapping) else dict(enumerate(row)) for s, row in rows.items()}
+    for s, row in enabled.items():
+        for action in row:
+            if not isinstance(action, int | np.integer) or action < 0:
+                raise FormatError(
+                    f"P[{s}] has an action {action!r}; actions are numbers from 0 on, and actions=[...] names them"
+                )
     return {s: {int(action): outcomes for action, outcomes in row.items()} for s, row in enabled.items()}
 
 
@@ -99,6 +119,23 @@ def _steps(table: Mapping[int, Mapping[int, Any]], n_states: int) -> list[Enviro
                 share = probability / total if single else probability
                 steps.append(EnvironmentStep(state, action, to, share, reward, ended))
     return steps
+
+
+def _ending_where_entered(steps: Sequence[EnvironmentStep]) -> list[EnvironmentStep]:
+    """End episodes where a state is entered of which every step ends them in itself.
+
+    Some tables say ``terminated`` only of what is done in the end, and pay where it is entered. The reward of the end
+    is what both steps bring.
+    """
+    own: dict[int, set[tuple[int, float, bool]]] = {}
+    for step in steps:
+        if step.probability > 0:
+            own.setdefault(step.state, set()).add((step.to, step.reward, step.ended))
+    ends = {s: reward for s, found in own.items() if len(found) == 1 for to, reward, over in found if to == s and over}
+    return [
+        step if step.ended or step.to not in ends else step._replace(ended=True, reward=step.reward + ends[step.to])
+        for step in steps
+    ]
 
 
 def _outcome(where: str, outcome: Any) -> tuple[int, float, float, bool]:
@@ -118,13 +155,29 @@ def _outcome(where: str, outcome: Any) -> tuple[int, float, float, bool]:
 def _start(world: Any, initial: int | None, n_states: int) -> dict[int, float]:
     if initial is not None:
         return {initial: 1.0}
-    given = getattr(world, "initial_state_distrib", None)
+    given = getattr(world, "initial_state_distrib", getattr(world, "isd", None))
     if given is None:
-        return {0: 1.0}
+        return _where_it_begins(world, n_states) if hasattr(world, "reset") else {0: 1.0}
     distribution: NDArray[np.float64] = np.asarray(given, float)
     if distribution.shape != (n_states,):
         raise FormatError("the environment's initial distribution does not fit its table")
     return {int(s): float(distribution[s]) for s in np.flatnonzero(distribution)}
+
+
+def _where_it_begins(world: Any, n_states: int) -> dict[int, float]:
+    """How often each state came first in so many resets."""
+    first: Counter[int] = Counter()
+    for seed in range(RESETS):
+        seen, _ = begun(world, seed)
+        state = seen if np.ndim(seen) == 0 else getattr(world, "s", None)
+        if not isinstance(state, int | np.integer) or not 0 <= state < n_states:
+            raise FormatError(
+                f"reset() of {type(world).__name__} gives {str(seen)[:60]!r}, which is no number of a state; say where "
+                "episodes begin: waypost.environments.from_gymnasium(env, initial=0), or give it an "
+                "initial_state_distrib, the probability of each state"
+            )
+        first[int(state)] += 1
+    return {state: n / RESETS for state, n in sorted(first.items())}
 
 
 def _dangers(world: Any, n_states: int) -> dict[str, NDArray[np.bool_]]:

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from waypost.environments.blackjack import is_blackjack
 from waypost.environments.exploring import SAMPLES, explore
-from waypost.environments.gymnasium import from_gymnasium
+from waypost.environments.gymnasium import from_gymnasium, has_table
 from waypost.errors import FormatError, require
 from waypost.model import MDP
 
@@ -47,12 +49,13 @@ def named_environment(source: str, options: Mapping[str, Any]) -> tuple[MDP, tup
     except Exception as error:  # whatever an environment raises for options it does not know
         raise FormatError(f"Gymnasium cannot make {name!r}: {str(error)[:300]}") from error
     try:
-        if getattr(env.unwrapped, "P", None) is None:
+        if not has_table(env.unwrapped):
             found = explore(env, **exploring)
             return found, (*_limit(env), *_explored(env, exploring, found))
         if exploring:
             raise FormatError(f"{name} has a table, so nothing is explored; leave out {' and '.join(exploring)}")
-        return from_gymnasium(env), _limit(env)
+        found = from_gymnasium(env)
+        return found, (*_limit(env), *_alike(found))
     finally:
         with suppress(Exception):
             env.close()
@@ -65,6 +68,16 @@ def _limit(env: Any) -> tuple[str, ...]:
         return ()
     note = f"episodes of the environment end after {limit} steps; here they take as long as they like, unless it is "
     return (f"{note}asked what is reached within {limit} steps (--within {limit})",)
+
+
+def _alike(mdp: MDP) -> tuple[str, ...]:
+    """Say that rewards do not tell the goal from other ends."""
+    ends = mdp.labels.get("terminal")
+    if ends is None or ends.sum() < 2 or (ends != mdp.labels["goal"]).any():
+        return ()
+    names = " and ".join(repr(mdp.states[s]) for s in np.flatnonzero(ends)[:2].tolist())
+    told = f"all {ends.sum()} ends bring the same reward, so that the goal is any of them, such as {names}"
+    return (f"{told}; --target names another goal",)
 
 
 def _explored(env: Any, exploring: Mapping[str, Any], mdp: MDP) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from waypost.arguments import checked
+from waypost.environments.contract import begun, one_environment, stepped
 from waypost.errors import ArgumentError, FormatError, require
 from waypost.model import MDP
 from waypost.model.traces import NEGATIVE, POSITIVE, Trace
@@ -139,24 +140,22 @@ def record(
     >>> played[0].observations, played[0].actions, played[0].last
     ((0, 1), (2, 2), 2)
     """
-    if not hasattr(env, "action_space") or hasattr(env, "num_envs"):
-        what = "several environments at once" if hasattr(env, "num_envs") else f"a {type(env).__name__}"
-        raise FormatError(f"{what} cannot be played here; pass one environment, as gymnasium.make gives it")
+    one_environment(env, "played")
     act = _Player(env, agent, deterministic=deterministic)
     env.action_space.seed(seed)
     found = []
     for episode in range(episodes):
-        observation, _ = env.reset(seed=seed if episode == 0 else None)
+        observation, _ = begun(env, seed if episode == 0 else None)
         seen, actions, rewards = [observation], [], []
         act.begin()
         ended = cut = False
         while not (ended or cut):
             actions.append(act(observation))
-            observation, reward, ended, cut, _ = env.step(actions[-1])
+            observation, reward, ended, cut, _ = stepped(env, actions[-1])
             seen.append(observation)
-            rewards.append(float(reward))
+            rewards.append(reward)
             cut = cut or len(rewards) >= max_steps
-        end = Episode(len(rewards), sum(rewards), rewards[-1], bool(ended), bool(cut and not ended))
+        end = Episode(len(rewards), sum(rewards), rewards[-1], ended, cut and not ended)
         found.append(Recording(tuple(seen[:-1]), tuple(actions), end, seen[-1]))
         if progress is not None:
             progress(episode + 1, episodes)
@@ -255,7 +254,7 @@ class _Player:
         if self.agent is None:
             return self.env.action_space.sample()
         if not hasattr(self.agent, "predict"):
-            return self.agent(observation)
+            return plain(self.agent(observation))
         if not _has_memory(self.agent):
             return predicted(self.agent, observation, deterministic=self.deterministic)
         given = {"state": self.memory, "episode_start": np.array([self.first]), "deterministic": self.deterministic}
@@ -291,7 +290,23 @@ def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:
         said = agent.predict(seen, deterministic=deterministic)
     except TypeError:
         said = agent.predict(seen)
-    return said[0] if isinstance(said, tuple) else said
+    return plain(said[0] if isinstance(said, tuple) else said)
+
+
+def plain(said: Any) -> Any:
+    """What an agent said as numpy and Python have it: a tensor is an array, a lone number is a number.
+
+    >>> plain(np.array([3])), plain(np.float32(0.5)), plain(np.array([0.5, 1])).tolist(), plain("left")
+    (3, 0.5, [0.5, 1.0], 'left')
+    """
+    said = detached(said)
+    found = np.asarray(said) if hasattr(said, "__array__") else said
+    return found.item() if isinstance(found, np.ndarray | np.generic) and found.size == 1 else found
+
+
+def detached(said: Any) -> Any:
+    """A tensor of torch as an array, without its gradient; all else as it is."""
+    return said.detach().cpu().numpy() if hasattr(said, "detach") else said
 
 
 def action_name(action: Any, names: Sequence[str] | Callable[[Any], str] | None) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from waypost.environments.chance import Chance, copied
+from waypost.environments.contract import name_of, stepped
 from waypost.environments.ends import EnvironmentStep
-from waypost.errors import FormatError, ModelError
+from waypost.errors import FormatError, ModelError, WaypostError
 
 StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
 
@@ -71,6 +72,7 @@ class Frontier:
     waiting: deque[tuple[int, Any, Sequence[int]]] = field(default_factory=deque)  # with their worlds, and what to try
     alive: set[int] = field(default_factory=set)  # from which an episode goes on
     steps: list[EnvironmentStep] = field(default_factory=list)
+    sure: set[tuple[int, int]] = field(default_factory=set)  # states and actions that left nothing to chance
 
     def begin(self, world: Any, info: Any) -> list[int]:
         """Begin an episode here too."""
@@ -97,6 +99,7 @@ class Frontier:
         if before == chance.drawn:
             if not self.memory.trusted and (other := self._tried_again(state, saved, action)) != first:
                 raise FormatError(self._unsure(state, action, first, other))
+            self.sure.add((state, action))
             return
         for _ in range(1, self.samples):
             yield self._tried_again(state, saved, action)
@@ -108,19 +111,20 @@ class Frontier:
         return self._stepped(state, world, action)
 
     def _stepped(self, state: int, world: Any, action: int) -> StepOutcome:
-        if hasattr(world.unwrapped, "step_count"):
-            world.unwrapped.step_count = 0  # the clock is no part of the state
+        without_clock(world)
         try:
-            _, reward, ended, _, info = world.step(self.first_action + action)
+            _, reward, ended, _, info = stepped(world, self.first_action + action)
         except Exception as error:
+            if isinstance(error, WaypostError):
+                raise
             raise FormatError(
-                f"{self._told(state, action)} fails ({type(error).__name__}: {str(error)[:200]}); where an action is "
+                f"{self.told(state, action)} fails ({type(error).__name__}: {str(error)[:200]}); where an action is "
                 "not possible, the environment has to say so: by action_masks(), or by 'action_mask' in its info"
             ) from error
-        return self._at(world, info, ended=bool(ended)), float(reward), bool(ended)
+        return self._at(world, info, ended=ended), reward, ended
 
     def _at(self, world: Any, info: Any, *, ended: bool) -> int:
-        where = self.tell(world)
+        where = self.called(world)
         state = self.found.setdefault(where, len(self.found))
         if len(self.found) > self.limit:
             raise ModelError(
@@ -132,7 +136,21 @@ class Frontier:
             self.waiting.append((state, self.memory.save(world), possible_actions(world, info, len(self.actions))))
         return state
 
-    def _told(self, state: int, action: int) -> str:
+    def called(self, world: Any) -> Hashable:
+        """What tells the state that a world is in from others."""
+        try:
+            found: Hashable = name_of(self.tell(world))
+            hash(found)
+        except Exception as error:
+            raise FormatError(
+                f"key= does not tell the state of {type(world.unwrapped).__name__} ({type(error).__name__}: "
+                f"{str(error)[:200]}); it is given the environment, whose own attributes are those of env.unwrapped, "
+                "and gives text, numbers, or a tuple, array or dict of them"
+            ) from error
+        return found
+
+    def told(self, state: int, action: int) -> str:
+        """Name an action in a state."""
         return f"action {self.actions[action]!r} in state {str(list(self.found)[state])!r}"
 
     def _unsure(self, state: int, action: int, one: StepOutcome, other: StepOutcome) -> str:
@@ -140,9 +158,15 @@ class Frontier:
         names = [str(list(self.found)[to]) for to, _, _ in (one, other)]
         led = f"led to {names[0]!r} and to {names[1]!r}" if names[0] != names[1] else "ended in two ways"
         return (
-            f"{self._told(state, action)} {led}, but drew no random number that could be seen; let the environment "
+            f"{self.told(state, action)} {led}, but drew no random number that could be seen; let the environment "
             "draw them from self.np_random"
         )
+
+
+def without_clock(world: Any) -> None:
+    """Put back the clock of a Minigrid world, which is no part of its state."""
+    if hasattr(world.unwrapped, "step_count"):
+        world.unwrapped.step_count = 0
 
 
 def possible_actions(world: Any, info: Any, n: int) -> Sequence[int]:

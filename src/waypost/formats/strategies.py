@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.arguments import checked
+from waypost.environments.playing import detached
 from waypost.errors import StrategyError, unknown_name
+from waypost.formats.answers import TableOf
 from waypost.formats.lexical import probability, read_text
 from waypost.formats.policies import (
     Observe,
-    TableOf,
     strategy_from_agent,
     strategy_from_function,
     strategy_from_mapping,
@@ -47,10 +48,11 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
         A file (our JSON, Storm's scheduler JSON, PRISM's export of actions or indices, or a table in ``.npy``, ``.csv``
         or JSON); a mapping
         ``{state: action or {action: probability}}``, by name or number; a function from state names to the same; a
-        table of values or probabilities, one row per state and one column per action; a vector of action numbers, one
-        per state; or an agent with ``predict``, as those of stable-baselines3.
+        table of values or probabilities, one row per state and one column per action; a vector of actions, one per
+        state; or an agent with ``predict``, as those of stable-baselines3. What a mapping, a function or an agent says
+        of a state may be a row of such a table, too: a network that gives values or probabilities is a function.
     table
-        What the rows of a table are, where it does not tell: "values" or "probabilities".
+        What rows are, where they do not tell: "values" or "probabilities".
     observe
         What a function or an agent is given, from the number of a state: ``lambda s: np.eye(16)[s]`` for one-hot
         vectors, ``lambda s: mdp.states[s]`` for names.
@@ -84,17 +86,20 @@ def read_strategy(mdp: MDP, source: Any, *, table: TableOf | None = None, observ
         if path.suffix.lower() in TABLES:
             return strategy_from_table(mdp, read_table(path), of=table)
         return _from_text(mdp, read_text(path), path.name, table)
+    if isinstance(source, type):
+        raise StrategyError(f"{source.__name__} is a class; pass an agent of it")
     if isinstance(source, Mapping):
-        return strategy_from_mapping(mdp, source)
+        return strategy_from_mapping(mdp, source, of=table)
     if hasattr(source, "predict"):
-        return strategy_from_agent(mdp, source, observe=observe)
-    if isinstance(source, np.ndarray | list | tuple):
-        return strategy_from_table(mdp, np.asarray(source), of=table)
+        return strategy_from_agent(mdp, source, of=table, observe=observe)
+    if isinstance(source, list | tuple) or hasattr(source, "__array__"):  # of numpy, pandas, torch
+        return strategy_from_table(mdp, _array(detached(source), "the table"), of=table)
     if callable(source):
-        return strategy_from_function(mdp, source, observe=observe)
+        return strategy_from_function(mdp, source, of=table, observe=observe)
     raise StrategyError(
         f"a {type(source).__name__} is no strategy we know; give a file, a mapping, a function, a table with one row "
-        "per state, or an agent with predict()"
+        "per state, or an agent with predict(); of another agent pass the method that chooses, and what it sees: "
+        "agent.act, observe=lambda s: s"
     )
 
 
@@ -207,9 +212,9 @@ def _from_text(mdp: MDP, text: str, name: str, table: TableOf | None) -> Strateg
     return _from_prism(mdp, text, name)
 
 
-def _array(given: list[Any], name: str) -> NDArray[Any]:
+def _array(given: Any, name: str) -> NDArray[Any]:
     try:
-        return np.array(given)
+        return np.asarray(given)
     except ValueError:
         raise StrategyError(f"{name} has rows of different lengths; a table has one column per action") from None
 

@@ -17,6 +17,8 @@ from waypost.report.agents import (
     LITTLE,
     NOT_MENDED,
     beside,
+    better,
+    by_the_clock,
     lead,
     loss_sentence,
     mends,
@@ -136,9 +138,7 @@ def _findings(explanation: AgentExplanation) -> list[Finding]:
     for place in [place for place in found if place.cost >= LITTLE][: MOST - len(said)]:
         name = Name(printable(place.state), state=mdp.state(place.state))
         done = taken(mdp, place.state, place.taken)
-        best = told(mdp, place.state, *place.best[:2])
-        mostly = "" if explanation.within is None else "mostly "
-        so = f", {met(place.visits)}: it takes {done}, and {best} is {mostly}best."
+        so = f", {met(place.visits)}: it takes {done}, and {better(explanation, place)}."
         said.append(Finding("against", number(place.cost), ("of success is lost in ", name, so)))
     return said
 
@@ -210,7 +210,11 @@ def _passed(explanation: AgentExplanation, top: int) -> list[Section]:
 def _reading(explanation: AgentExplanation) -> list[str]:
     said = ["A cost is what the best would have made of the rest of the run: all costs add up to what is lost."]
     if explanation.within is not None:
-        said.append("A place is a decision at every step; what is lost there is added up over all of them.")
+        said.append(
+            "A place is a decision at every step: what is lost there is added up over all of them, and what an action "
+            "is worth is the average over them."
+        )
+        said += filter(None, [by_the_clock(explanation)])
         if explanation.success > 0 and explanation.variables is None and explanation.mdp.variables:
             said.append("In so many states and steps, what success passes is not told; leave out the limit for it.")
     return said
@@ -221,9 +225,6 @@ def _rows(explanation: AgentExplanation, places: Coordinates) -> list[dict[str, 
     mdp = explanation.mdp
     _, cells = places_table(explanation, ROWS)
     found: Sequence[Any] = explanation.departures if explanation.against is None else explanation.differences
-    values = {}
-    if explanation.within is None:
-        values = {decision.state: decision.values for decision in explanation.decisions}
     numbers = ("visits", "cost") if explanation.against is None else ("cost", "cost_to_other")
     return [
         {
@@ -231,11 +232,12 @@ def _rows(explanation: AgentExplanation, places: Coordinates) -> list[dict[str, 
             "cells": [printable(cell) for cell in line],
             "numbers": [_finite(getattr(place, name)) for name in numbers],
             "at": places.get(mdp.state(place.state)),
+            "hoped": None if explanation.within is None else place.hoped,
             "best": [mdp.actions_of(mdp.state(place.state)).index(action) for action in place.best],
             "actions": [
                 [
                     printable(told(mdp, place.state, action)),
-                    values[place.state][action] if place.state in values else None,
+                    place.worth[action],
                     place.taken.get(action, 0),
                     *([] if explanation.against is None else [place.taken_by_other.get(action, 0)]),
                 ]

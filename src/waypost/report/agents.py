@@ -20,6 +20,7 @@ from waypost.report.wording import chance, count, number, percent, printable
 
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation, LossGroup
+    from waypost.agents.explaining import Departure, Difference
 
 MOSTLY = 2 / 3  # of a cost
 MENDS = 0.1  # of what is lost: a few changes that gain less do not mend an agent
@@ -89,17 +90,35 @@ def _departing(explanation: AgentExplanation, top: int) -> list[str]:
     elif explanation.within is None and not explanation.decisions.idle:
         return departures(explanation.decisions, "the agent", top)
     else:
-        mostly = "is" if explanation.within is None else "would mostly be"
         said = [
             f"{number(d.cost)} in {printable(d.state)}, {met(d.visits)}, where "
-            f"{taken(mdp, d.state, d.taken)} is taken and {told(mdp, d.state, *d.best[:2])} {mostly} best"
+            f"{taken(mdp, d.state, d.taken)} is taken and {better(explanation, d)}"
             for d in found[:top]
         ]
         if found[top:]:
             said.append(f"{number(sum(d.cost for d in found[top:]))} in {count(len(found[top:]), 'more place')}")
     over = "" if explanation.within is None else ", over all steps"
     cost = number(explanation.best - explanation.success)
-    return [f"Departing from the best costs the agent {cost} of success in all{over}:", *_listed(said)]
+    lead = f"Departing from the best costs the agent {cost} of success in all{over}:"
+    return [lead, *_listed(said), *filter(None, [by_the_clock(explanation)])]
+
+
+def better(explanation: AgentExplanation, place: Departure | Difference) -> str:
+    """Say what would be better in a place than what is done there."""
+    if explanation.within is not None and {*place.taken} <= {*place.best}:
+        return "no other action is better on average, only to count the steps left"
+    average = "" if explanation.within is None else " on average"
+    return f"{told(explanation.mdp, place.state, *place.best[:2])} is best{average}"
+
+
+def by_the_clock(explanation: AgentExplanation) -> str:
+    """Say what is lost because the best action depends on the steps left; empty where that is nothing."""
+    found = explanation.departures if explanation.within is not None else ()
+    lost = sum(place.visits * (place.hoped - max(place.worth.values())) for place in found)
+    if lost < LITTLE:
+        return ""
+    whole = number(explanation.best - explanation.success)
+    return f"{number(lost)} of the {whole} is lost because the agent does the same whatever time is left."
 
 
 def _mending(explanation: AgentExplanation, top: int) -> list[str]:

@@ -96,19 +96,20 @@ class AgentPage {
   }
 
   told(i) {
-    const { best, actions, numbers, at } = this.data.rows[i];
-    const known = actions.some((action) => action[1] != null);
+    const { best, actions, numbers, at, hoped } = this.data.rows[i];
+    const least = Math.max(...actions.map((action) => action[1]));
     const here = at ? this.fields.get(at.join()).filter((other) => other !== i) : [];
     const taken = (shares) => (this.two ? `agent ${percent(shares[0])}, other ${percent(shares[1])}` : `taken ${percent(shares[0])}`);
     const row = ([name, worth, ...shares], k) => element("div", { class: "choice" },
       element("b", {}, bdi(name)), best.includes(k) ? [" ", element("span", { class: "chip" }, "best")] : "",
-      element("div", { class: `row ${best.includes(k) ? "for" : "against"}` }, element("small", {}, known ? number(worth) : ""), bar(0, known ? worth : shares[0]), element("small", {}, taken(shares))));
+      element("div", { class: `row ${best.includes(k) ? "for" : "against"}` }, element("small", {}, number(worth)), bar(0, worth), element("small", {}, taken(shares))));
     return [
       element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => this.close() }, "✕"),
       element("h3", {}, bdi(this.cell(i, 0))),
       element("p", {}, this.two ? `Here ${this.lossText(i)} of success.` : `Here the agent ${this.lossText(i)}, in ${numbers[0] == null ? "visits without end" : `${this.cell(i, 3)} visits a run`}.`),
-      element("h4", {}, known ? "How likely the target is after each action, if the best follows" : "How often each action is taken"),
+      element("h4", {}, `How likely the target is ${hoped == null ? "" : "in time "}after each action, if the best follows`),
       ...actions.map(row),
+      ...(hoped == null ? [] : [element("p", { class: "muted" }, `On average over the visits ${this.two ? "of the one that loses more here" : "of the agent"}. ${hoped - least < 0.0005 ? "To count the steps left would gain less than 0.001." : `Who counts the steps left and always does the best reaches ${number(hoped)}.`}`)]),
       ...(here.length ? [element("h4", {}, "Also on this field"), element("ul", { class: "steps" }, here.slice(0, 12).map((other) => element("li", {}, this.link(other), ` ${this.cell(other, this.data.columns.length - 1)}`)), here.length > 12 ? element("li", { class: "muted" }, `and ${here.length - 12} more`) : "")] : []),
     ];
   }
