@@ -6,6 +6,9 @@ is certain: the limit nearest to 0 of its 95 % interval (Agresti and Caffo, The 
 few cases count for little. Only cases that came as far as the step can happen are compared: that failures are over
 before a late step is no merit of the step (`waypost.logs.stages`). What is certain among them counts by the share of
 the good cases, or of the bad ones if that is more, that came as far: what few cases get to explains little.
+
+What comes only when the outcome is decided is the outcome itself (`waypost.logs.deciding`). Where an activity sometimes
+comes earlier, and then says something else, only the cases that have it earlier count as cases with it.
 """
 
 from __future__ import annotations
@@ -17,8 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from waypost.logs.deciding import deciding_activities
+from waypost.logs.deciding import LATE, OFTEN, deciding_activities
 from waypost.logs.stages import stages_before
+from waypost.logs.tally import Tally, tally
 from waypost.logs.variants import Log, Variants, Waiting
 from waypost.model.arrays import Ints, Mask
 from waypost.model.traces import Counted, Separated, Stage
@@ -75,13 +79,13 @@ def contrast(log: Log) -> Contrasts:
     """Count every activity among the good and the bad cases of a log whose outcome is set."""
     seen = log.seen
     waiting, why = seen.clock.waiting, deciding_activities(seen)
-    names, good, stages = list(seen.activities), seen.good, _stages(seen, why)
-    everyone = np.ones(len(seen), bool)
+    names, stages, told = list(seen.activities), _stages(seen, why), tally(log)
+    everyone = np.ones(len(told.count), bool)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
-        having = seen.present[:, k]
-        among = _among(seen.count, good, having, everyone)
-        here = among if stages[k] < 0 else _among(seen.count, good, having, seen.present[:, stages[k]])
+        came = everyone if stages[k] < 0 else told.having[:, stages[k]]
+        having = told.early[:, k] if name not in why and _restates(told, k, came) else told.having[:, k]
+        among, here = _among(told, having, everyone), _among(told, having, came)
         found.append(
             Contrast(
                 name=name,
@@ -93,15 +97,16 @@ def contrast(log: Log) -> Contrasts:
                 bad_share=among.with_bad / among.bad,
                 success_after=among.success_with,
                 success_without=among.success_without,
-                certain=certain_difference(*here) * max(here.good / among.good, here.bad / among.bad),
+                certain=here.certain * max(here.good / among.good, here.bad / among.bad),
                 stage=None if stages[k] < 0 else here.stage(names[stages[k]]),
+                late_cases=int(told.count[told.having[:, k] & ~having].sum()),
                 defines_outcome=why.get(name),
                 good_waiting=waiting.get((name, True)),
                 bad_waiting=waiting.get((name, False)),
             )
         )
     found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
-    return Contrasts(int(seen.count[good].sum()), int(seen.count[~good].sum()), tuple(found))
+    return Contrasts(*(int(told.count[which].sum()) for which in (told.good, ~told.good)), tuple(found))
 
 
 class _Among(NamedTuple):
@@ -111,6 +116,14 @@ class _Among(NamedTuple):
     good: int
     with_bad: int
     bad: int
+
+    @property
+    def certain(self) -> float:
+        return certain_difference(*self)
+
+    @property
+    def helps(self) -> bool:
+        return self.with_good * self.bad > self.with_bad * self.good
 
     @property
     def having(self) -> int:
@@ -130,10 +143,23 @@ class _Among(NamedTuple):
         return Stage(name, self.good + self.bad, self.having, *shares, self.success_with, self.success_without)
 
 
-def _among(count: Ints, good: Mask, having: Mask, some: Mask) -> _Among:
-    """Count the cases of some variants, those that are good, and those with an activity."""
-    well, badly = some & good, some & ~good
-    return _Among(*(int(count[part].sum()) for part in (well & having, well, badly & having, badly)))
+def _among(told: Tally, having: Mask, some: Mask) -> _Among:
+    """Count some of the cases, those that are good, and those with an activity."""
+    well, badly = some & told.good, some & ~told.good
+    return _Among(*(int(told.count[part].sum()) for part in (well & having, well, badly & having, badly)))
+
+
+def _restates(told: Tally, activity: int, came: Mask) -> bool:
+    """Whether an activity seems to matter only because it often comes when the outcome is decided.
+
+    In more than a few cases it comes no earlier, and what it does earlier is no more than chance, or the opposite.
+    """
+    having, early = told.having[:, activity], told.early[:, activity]
+    late, cases = int(told.count[having & ~early].sum()), int(told.count[having].sum())
+    if late < OFTEN or late <= (1 - LATE) * cases:
+        return False
+    whole, before = (_among(told, some, came) for some in (having, early))
+    return whole.certain > 0 and (before.certain == 0 or before.helps != whole.helps)
 
 
 def _stages(seen: Variants, why: Mapping[str, str]) -> Ints:

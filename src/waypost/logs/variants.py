@@ -126,6 +126,15 @@ class Variants:
         found[self.variant, self.code] = True
         return found
 
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """(V, activities) the place in each variant at which each activity first comes, -1 where it does not."""
+        found = np.full((len(self), len(self.activities)), -1, np.int32)
+        many = len(self.activities)
+        key, event = np.unique(self.variant * many + self.code, return_index=True)  # the first event of each
+        found[key // many, key % many] = event - self.first[key // many]
+        return found
+
     @property
     def good(self) -> NDArray[np.bool_]:
         """(V,) whose cases ended well; an error where no outcome was set, or all have the same."""
@@ -180,6 +189,14 @@ class Log(Protocol):
     @property
     def seen(self) -> Variants:
         """The log as variants."""
+
+    def closings(self, also: Mapping[str, str]) -> Ints:
+        """Where cases are decided: (R, 3) variants, each with a place and the number of its cases that it holds for.
+
+        From that place on, the events of these cases come when an event had decided them, or at the same moment; a
+        place behind the last event says that none does. `also` are activities that decide, each with the outcome,
+        beside those that are marked.
+        """
 
     @property
     def notes(self) -> tuple[str, ...]:

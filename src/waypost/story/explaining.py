@@ -196,7 +196,8 @@ def _scores(
 
 def _doubted(log: Log, scores: Sequence[ActivityScore]) -> list[ActivityScore]:
     """Scores, those that findings may tell of with the attribute that confounds them, where there is one."""
-    telling = [s for s in scores if s.defines_outcome is None and s.certain > 0 and s.good_share < 1][:TELLING]
+    telling = [s for s in scores if s.defines_outcome is None and s.certain > 0 and s.good_share < 1]
+    telling = [s for s in telling if not s.late_cases][:TELLING]
     found = confounding(log, telling)
     return [replace(score, confounded=found.get(score.name)) for score in scores]
 
