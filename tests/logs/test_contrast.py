@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
@@ -198,6 +199,22 @@ def test_what_comes_at_the_deciding_moment_is_too_late_in_memory_and_in_an_engin
     assert found[0] == found[1]
     counts = {name: (cases, late) for name, cases, late, *_ in found[0]}
     assert counts["cancel"] == (40 + 20, 100)
+
+
+def test_of_many_activities_none_is_sure_by_chance_alone():
+    """Drawn outcomes have nothing to do with drawn steps. Of twenty such logs of a hundred activities, all have some whose
+    own interval leaves out 0, and at most three have one that is told as more than chance."""
+    random = np.random.default_rng(3)
+    told, alone = [], []
+    for _ in range(20):
+        has = random.random((200, 100)) < 0.5
+        ends = np.where(random.random(200) < 0.5, "pay", "go")
+        cases = [[*(f"a{k}" for k in np.flatnonzero(row)), end] for row, end in zip(has, ends, strict=True)]
+        ranked = contrast(set_outcome(EventLog.from_sequences(cases), positive="pay")).ranked
+        alone.append(sum(c.certain > 0 for c in ranked))
+        told.append(any(c.sure for c in ranked))
+    assert min(alone) > 0
+    assert sum(told) <= 3
 
 
 def test_a_late_step_is_compared_among_the_cases_that_came_as_far():

@@ -60,7 +60,10 @@ def _decides(log: EventLog) -> NDArray[np.object_]:
 
 def _ends(log: EventLog) -> list[str]:
     """(cases,) how each case ended, '' where no outcome was set."""
-    return log.column(OUTCOME, "contrast")[log.first_event[:-1]].tolist() if OUTCOME in log.events else [""] * log.n_cases
+    if OUTCOME not in log.events:
+        return [""] * log.n_cases
+    ends: list[str] = log.column(OUTCOME, "contrast")[log.first_event[:-1]].tolist()
+    return ends
 
 
 def _timed(log: EventLog) -> bool:

@@ -17,7 +17,7 @@ from waypost.model.arrays import Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class CaseTally:
     """Cases with the same activities, the same ones while they are open, and the same outcome, are one row."""
 
     count: Ints  # (R,) cases
@@ -26,7 +26,7 @@ class Tally:
     early: Mask  # (R, activities) before the deciding event, and not at the same moment either
 
 
-def tally(log: Log) -> Tally:
+def tally(log: Log) -> CaseTally:
     """Count the cases of a log whose outcome is set.
 
     >>> from waypost.logs import EventLog
@@ -36,10 +36,27 @@ def tally(log: Log) -> Tally:
     >>> [int(found.count @ which[:, 1]) for which in (found.having, found.early)]
     [90, 60]
     """
+    seen, closings = log.seen, _closings(log)
+    if closings is None:
+        return CaseTally(seen.count, seen.good, seen.present, seen.present)
+    variant, until, count = closings.T
+    having = seen.present[variant]
+    return CaseTally(count, seen.good[variant], having, having & (seen.places[variant] < until[:, None]))
+
+
+def open_until(log: Log) -> Ints | None:
+    """(V,) the place in each variant before which all its cases are open; None where nothing is known to decide."""
+    closings = _closings(log)
+    if closings is None:
+        return None
+    found = np.full(len(log.seen), np.iinfo(np.int64).max)
+    np.minimum.at(found, closings[:, 0], closings[:, 1])
+    return found
+
+
+def _closings(log: Log) -> Ints | None:
+    """Where cases are decided, by the events that were named and by those that give themselves away."""
     seen = log.seen
     ends = ending_activities(seen, deciding_activities(seen))
-    if not ends and not any(each.settled for each in seen.decided.values()):
-        return Tally(seen.count, seen.good, seen.present, seen.present)
-    variant, until, count = log.closings(ends).T
-    having = seen.present[variant]
-    return Tally(count, seen.good[variant], having, having & (seen.places[variant] < until[:, None]))
+    decided = bool(ends) or any(each.settled for each in seen.decided.values())
+    return log.closings(ends) if decided else None

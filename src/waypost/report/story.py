@@ -118,7 +118,7 @@ def separating(story: Story) -> tuple[list[Group], list[Group]]:
 
     A group are activities that equally many good and bad cases have. One stage alone is a step like any other.
     """
-    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
+    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR and group[0].sure]
     stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
     if len(stages) < 2:
         return [], clear

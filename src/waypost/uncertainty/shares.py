@@ -76,8 +76,8 @@ def drawn_shares(
 ) -> dict[str, Floats]:
     """Shares in as many resamples: drawing cases is drawing how often each kind of case comes.
 
-    `stages` are the stages of activities, by their position in `names`: what came as far is told where it is asked for. Of
-    activities in `early` only what comes while the outcome is open counts.
+    `stages` are the stages of activities, by their position in `names`: what came as far is told where it is asked for.
+    Of activities in `early` only what comes while the outcome is open counts.
     """
     present, good, counts = _patterns(log, names, early)
     weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)

@@ -129,23 +129,19 @@ def closings(log: StoredLog, also: Mapping[str, str]) -> Ints:
     words = _words(log, rows, kinds)
     ended = rows.group_by("g").agg(outcome=rows.outcome.max())
     named = [(rows.activity == name, outcome) for name, outcome in also.items()]
-    marked = rows.mutate(
-        decides=ibis.cases((rows.decides != "", rows.decides), *named, else_=""),
-        place=ibis.row_number().over(ibis.window(group_by=rows.g, order_by=rows.pos)),
-    )
-    told = _with_decisions(marked)
+    told = _with_decisions(rows.mutate(decides=ibis.cases((rows.decides != "", rows.decides), *named, else_="")))
     told = told.mutate(decided_at=told["at"].max(where=told.pos == told.decided).over(ibis.window(group_by=told.g)))
     told = log.engine.keep(told)
     if _timed(log, rows):
         joined = told.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.decided_at]
-        settled, owner = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon), ("k", "g")
+        settled = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon)
+        until = joined.select("k", "g", open=(~settled).cast("int64")).group_by("k", "g")
+        until = until.agg(until=lambda each: each.open.sum()).mutate(n=ibis.literal(1, "int64"))
     else:
-        joined = told
-        settled, owner = joined.decided.notnull() & (joined.pos >= joined.decided), ("g",)
-    open_ = joined.select(*owner, open=(~settled).cast("int64"))
-    until = open_.group_by(*owner).agg(until=open_.open.sum())
-    until = until.mutate(n=until.g * 0 + 1) if "k" in owner else until.join(log.groups.select("g", "n"), "g")
+        settled = told.decided.notnull() & (told.pos >= told.decided)
+        until = told.select("g", open=(~settled).cast("int64")).group_by("g")
+        until = until.agg(until=lambda each: each.open.sum()).join(log.groups.select("g", "n"), "g")
     cases = until.select("g", "until", "n").join(words, "g").join(ended, "g")
     found = cases.group_by("word", "outcome", "until").agg(n=cases.n.sum())
     letters = {kind: letter(k) for k, kind in enumerate(kinds)}
