@@ -202,8 +202,8 @@ def test_what_comes_at_the_deciding_moment_is_too_late_in_memory_and_in_an_engin
 
 
 def test_of_many_activities_none_is_sure_by_chance_alone():
-    """Drawn outcomes have nothing to do with drawn steps. Of twenty such logs of a hundred activities, all have some whose
-    own interval leaves out 0, and at most three have one that is told as more than chance."""
+    """Drawn outcomes have nothing to do with drawn steps. Of twenty such logs of a hundred activities, all have some
+    whose own interval leaves out 0, and at most three have one that is told as more than chance."""
     random = np.random.default_rng(3)
     told, alone = [], []
     for _ in range(20):

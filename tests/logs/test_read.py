@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, read_log, write_log
+from waypost.logs import EventLog, looks_like_log, read_log, write_log
 from waypost.logs.log import CASE, OFFSET, TIME
 from waypost.logs.table import detect_delimiter
 
@@ -103,6 +103,34 @@ def test_cases_with_the_same_name_stay_apart_and_those_without_get_one(tmp_path)
     named = '<string key="concept:name" value="same"/>'
     log = read_log(written(tmp_path, "log.xes", xes(named + event("a"), named + event("b"), event("c"))))
     assert log.events[CASE].tolist() == ["same", "same (2)", "case 3"]
+
+
+def test_the_files_of_a_folder_are_one_log(tmp_path):
+    """Also packed, and in folders within; what is hidden or no log is passed over. A trace is a case of its own."""
+    trace = (
+        '<trace><string key="concept:name" value="{}"/><event><string key="concept:name" value="ask"/></event></trace>'
+    )
+    (tmp_path / "2024").mkdir()
+    (tmp_path / "a.xes").write_text(f"<log>{trace.format('one')}{trace.format('two')}</log>")
+    (tmp_path / "2024" / "b.xes.gz").write_bytes(gzip.compress(f"<log>{trace.format('one')}</log>".encode()))
+    (tmp_path / ".c.xes").write_text("no log")
+    (tmp_path / "README.txt").write_text("no log")
+    log = read_log(tmp_path)
+    assert sorted(log.events[CASE]) == ["one", "one (2)", "two"]
+    assert "read 2 files as one log" in log.notes
+    assert looks_like_log(tmp_path)
+
+
+def test_a_case_may_be_in_several_csv_files_of_a_folder(tmp_path):
+    (tmp_path / "a.csv").write_text("case,activity\n1,ask\n2,ask\n")
+    (tmp_path / "b.csv").write_text("case,activity\n1,pay\n")
+    assert read_log(tmp_path).sequences() == [("ask", "pay"), ("ask",)]
+    (tmp_path / "b.csv").write_text("case,activity,who\n1,pay,me\n")
+    with pytest.raises(LogError, match=r"a\.csv and b\.csv are in one folder and differ in the column 'who'"):
+        read_log(tmp_path)
+    (tmp_path / "b.csv").rename(tmp_path / "b.xes")
+    with pytest.raises(LogError, match=r"logs of several kinds, CSV \(a\.csv\) and XES \(b\.xes\); name one"):
+        read_log(tmp_path)
 
 
 def test_time_zones_are_kept(tmp_path):

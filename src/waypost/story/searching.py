@@ -218,7 +218,7 @@ class LogSearch:
         return limit(self.layers[steps], ALLOWED / len(self.layers))
 
     def _certain(self, judged: Judgement) -> bool:
-        """Whether a pattern is more than chance, and productive, and makes much of its difference before the end, too."""
+        """Whether a pattern is more than chance, and productive, also before the outcome is decided."""
         hypothesis, good = judged.hypothesis, judged.helps
         if (
             judged.certain < POINTS
