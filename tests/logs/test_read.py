@@ -191,7 +191,7 @@ def test_names_that_look_missing_or_like_formulas_are_names(tmp_path):
 
 def test_columns_are_mapped_by_name(tmp_path):
     path = written(tmp_path, "log.csv", "Vorgang,Schritt,wann\n1,b,2020-01-02\n1,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"no column for the case; its columns are: 'Vorgang', 'Schritt', 'wann'"):
+    with pytest.raises(LogError, match=r"no column for the case or the activity; its columns are: 'Vorgang', 'Schritt', 'wann'"):
         read_log(path)
     assert read_log(path, case="Vorgang", activity="Schritt", time="wann").sequences() == [("a", "b")]
     with pytest.raises(LogError, match="no column 'nix' for the activity"):
@@ -265,6 +265,22 @@ def test_a_file_that_says_it_is_utf_16_is_read_as_that(tmp_path):
         mark = "\ufeff" if encoding == "utf-16-be" else ""
         path = written(tmp_path, "log.csv", (mark + "case\tactivity\n1\tcaf\xe9\n").encode(encoding))
         assert read_log(path).sequences() == [("caf\xe9",)]
+
+
+@pytest.mark.parametrize("times", [["1704189600", "1704189601.5"], ["1704189600000", "1704189601500"]])
+def test_seconds_that_a_program_counts_are_times_if_one_says_so(tmp_path, times):
+    path = tmp_path / "log.csv"
+    path.write_text("case,activity,time\n" + "".join(f"1,ask,{time}\n" for time in times))
+    with pytest.raises(LogError, match="time_format=unix"):
+        read_log(path)
+    told = read_log(path, time_format="unix").events[TIME].dt.strftime("%Y-%m-%d %H:%M:%S.%f").tolist()
+    assert told == ["2024-01-02 10:00:00.000000", "2024-01-02 10:00:01.500000"]
+
+
+def test_a_date_with_dots_has_the_day_first(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("case;activity;time\n1;ask;03.01.2024 10:02\n")
+    assert read_log(path).events[TIME].dt.strftime("%Y-%m-%d %H:%M").tolist() == ["2024-01-03 10:02"]
 
 
 @pytest.mark.parametrize("days", [["45292,5", "45293"], ["45292.5", "45293.0"]])

@@ -289,6 +289,23 @@ def outcome_candidates(
     return (*events, *told)[:8]
 
 
+def event_candidates(log: Log) -> tuple[OutcomeCandidate, ...]:
+    """Events that may be the outcome, from what the variants of a log say alone.
+
+    >>> [one.option for one in event_candidates(EventLog.from_sequences([["ask", "pay"]] * 3 + [["ask", "go"]]))]
+    ["--positive 'pay'", "--positive 'go'"]
+    """
+    seen = log.seen
+    cases = seen.count @ seen.present
+    ends = (np.bincount(seen.code[place], seen.count, len(cases)) for place in (seen.first[:-1], seen.first[1:] - 1))
+    counts = zip(seen.activities.items(), cases.tolist(), *ends, strict=True)
+    found = [
+        Activity(name, events, n, n / seen.n_cases, int(first), int(last), None)
+        for (name, events), n, first, last in counts
+    ]
+    return outcome_candidates(tuple(found), (), seen.n_cases)
+
+
 def _doubt(activity: Activity) -> int:
     """How far an event is from being what people mean by success."""
     if _sounds(activity.name, BAD_END):

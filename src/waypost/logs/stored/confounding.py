@@ -34,8 +34,8 @@ def stored_tallies(log: StoredLog, activities: Sequence[str]) -> Iterator[Attrib
     asked = {c: (cases[f"min_{c}"] != cases[f"max_{c}"]).any() for c in told}
     sizes = {f"n_{c}": cases[f"min_{c}"].nunique() for c in told}
     later = {f"later_{c}": (cases[f"min_{c}"].notnull() & cases[f"at_{c}"].isnull()).sum() for c in told}
-    having = {f"having_{c}": cases[f"min_{c}"].count() for c in told}
-    facts = cases.agg(**asked, **sizes, **later, **having)
+    told_by = {f"having_{c}": cases[f"min_{c}"].count() for c in told}
+    facts = cases.agg(**asked, **sizes, **later, **told_by)
     known = dict(zip(facts.columns, log.values(facts)[0], strict=True))
     rows = log.rows
     flags = {f"h{k}": (rows.activity == name).any() for k, name in enumerate(activities)}
