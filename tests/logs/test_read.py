@@ -191,7 +191,9 @@ def test_names_that_look_missing_or_like_formulas_are_names(tmp_path):
 
 def test_columns_are_mapped_by_name(tmp_path):
     path = written(tmp_path, "log.csv", "Vorgang,Schritt,wann\n1,b,2020-01-02\n1,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"no column for the case or the activity; its columns are: 'Vorgang', 'Schritt', 'wann'"):
+    with pytest.raises(
+        LogError, match=r"no column for the case or the activity; its columns are: 'Vorgang', 'Schritt', 'wann'"
+    ):
         read_log(path)
     assert read_log(path, case="Vorgang", activity="Schritt", time="wann").sequences() == [("a", "b")]
     with pytest.raises(LogError, match="no column 'nix' for the activity"):

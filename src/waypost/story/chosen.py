@@ -92,14 +92,15 @@ class Chosen:
     def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
         states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        both = (counted.good_waiting, counted.bad_waiting)
-        good, bad = (None if each is None else each.before for each in both)
+        good, bad = counted.good_waiting, counted.bad_waiting
+        sizes = max(1, counted.good_cases), max(1, counted.bad_cases)
+        apart = good is not None and bad is not None and good.shorter_or_longer(bad, *sizes)
         return ActivityScore(
             **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
-            waiting=None if good is None or bad is None else (good, bad),
+            waiting=(good.before, bad.before) if apart else None,
         )
 
     @property
