@@ -48,22 +48,24 @@ class Waiting:
     after: float | None
     after_90: float | None
 
-    def shorter_or_longer(self, other: Waiting, cases: int, others: int) -> bool:
-        """Whether the median wait before the step is another one than `other`, by more than chance is likely to do.
 
-        Waits are spread like a lognormal: between the median and the 90 % point lie 1.28 standard deviations of their
-        logarithm. That of a median of `n` is off by 1.25 such deviations over the root of `n`, of cases rather than
-        events, for those of a case are alike. Four of these errors are asked for: all steps are tried, and some waits are spread otherwise.
+def waits_apart(good: Waiting | None, bad: Waiting | None, cases: tuple[int, int]) -> tuple[float, float] | None:
+    """Median waits before a step in so many good and bad cases, where they differ by more than chance is likely to do.
 
-        >>> long, short = Waiting(2.0, 8.0, None, None), Waiting(1.0, 4.0, None, None)
-        >>> long.shorter_or_longer(short, 400, 400), long.shorter_or_longer(short, 30, 30)
-        (True, False)
-        """
-        if not (self.before and self.before_90 and other.before and other.before_90):
-            return False
-        spreads = log(self.before_90 / self.before), log(other.before_90 / other.before)
-        error = SPREAD * sqrt(spreads[0] ** 2 / cases + spreads[1] ** 2 / others)
-        return abs(log(self.before / other.before)) > SURE * error
+    Waits are spread like a lognormal: between the median and the 90 % point lie 1.28 standard deviations of their
+    logarithm. That of a median of `n` is off by 1.25 such deviations over the root of `n`, of cases rather than events,
+    for those of a case are alike. Four of these errors are asked for: all steps are tried, and some waits are spread
+    otherwise.
+
+    >>> long, short = Waiting(2.0, 8.0, None, None), Waiting(1.0, 4.0, None, None)
+    >>> waits_apart(long, short, (400, 400)), waits_apart(long, short, (30, 30))
+    ((2.0, 1.0), None)
+    """
+    if good is None or bad is None or not (good.before and good.before_90 and bad.before and bad.before_90):
+        return None
+    spreads = log(good.before_90 / good.before), log(bad.before_90 / bad.before)
+    error = SPREAD * sqrt(sum(spread**2 / max(1, n) for spread, n in zip(spreads, cases, strict=True)))
+    return (good.before, bad.before) if abs(log(good.before / bad.before)) > SURE * error else None
 
 
 @dataclass(frozen=True)

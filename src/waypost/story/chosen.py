@@ -18,6 +18,7 @@ from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
 from waypost.learn.observed import Observed, passing
 from waypost.logs import Contrast, Contrasts, Log
+from waypost.logs.variants import waits_apart
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.model.arrays import Mask
 from waypost.model.traces import POSITIVE, Counted, written
@@ -92,15 +93,13 @@ class Chosen:
     def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
         states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        good, bad = counted.good_waiting, counted.bad_waiting
-        sizes = max(1, counted.good_cases), max(1, counted.bad_cases)
-        apart = good is not None and bad is not None and good.shorter_or_longer(bad, *sizes)
+        cases = counted.good_cases, counted.bad_cases
         return ActivityScore(
             **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
-            waiting=(good.before, bad.before) if apart else None,
+            waiting=waits_apart(counted.good_waiting, counted.bad_waiting, cases),
         )
 
     @property
