@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from waypost import explain_log
-from waypost.logs import EventLog, Recipe, RecipeStep, contrast, open_log, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, contrast, describe_log, open_log, read_log
 from waypost.logs.confounding import confounding
 from waypost.logs.steps.outcome import set_outcome
 from waypost.report import render_report
@@ -139,6 +139,23 @@ def test_alarms_are_raised_where_an_attribute_confounds_and_hardly_ever_elsewher
         found = confounding(log, [c for c in contrast(log).ranked if c.certain > 0])
         alarms += "call" in found
     assert least <= alarms <= most
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_what_is_written_down_later_is_no_beginning(engine):
+    """The same attribute confounds where it is told with the first event, and not where it is told with a later one,
+    for then the step may have made it what it is."""
+    found = []
+    for place in (0, 1):
+        rows = frame(mixed(times=3))
+        there = rows.groupby("case").cumcount() == place
+        log = open_log(rows.assign(kind=rows.kind.where(there)), engine=engine)
+        log = Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay"}),))(log)
+        told = next(a for a in describe_log(log).attributes if a.name == "kind")
+        assert (told.of, told.later) == ("case", place == 1)
+        found.append(confounding(log, [contrast(log)["call"]]))
+    assert found[0]["call"].attribute == "kind"
+    assert found[1] == {}
 
 
 def test_a_stored_log_says_the_same():

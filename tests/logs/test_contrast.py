@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, contrast, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, contrast, open_log, read_log
 from waypost.logs.contrast import certain_difference
 from waypost.logs.steps.events import rename_events
 from waypost.logs.steps.outcome import set_outcome
@@ -147,9 +148,73 @@ def test_shares_of_real_logs_are_what_pandas_counts(shared_data, file, positive)
     good = having[positive]
     bad = set(log.events["case:concept:name"]) - good
     for c in found.activities:
-        assert c.good_share == pytest.approx(len(having[c.name] & good) / len(good))
-        assert c.bad_share == pytest.approx(len(having[c.name] & bad) / len(bad))
+        assert c.cases + c.late_cases == len(having[c.name])
+        if not c.late_cases:
+            assert c.good_share == pytest.approx(len(having[c.name] & good) / len(good))
+            assert c.bad_share == pytest.approx(len(having[c.name] & bad) / len(bad))
     assert found[positive].defines_outcome
+
+
+CANCELLED = [
+    ("ask offer cancel offer accept pay", 60),
+    ("ask offer accept pay", 140),
+    ("ask offer cancel offer refuse", 10),
+    ("ask offer refuse cancel", 190),
+]
+
+
+def test_what_often_comes_only_when_all_is_decided_counts_where_it_comes_before():
+    """Refusing cancels the offer, too: among all cases cancelling goes with failure, before the end with success."""
+    log = logged(*CANCELLED)
+    found = contrast(set_outcome(log, positive="pay", negative="refuse"))["cancel"]
+    assert (found.good_cases, found.bad_cases, found.cases, found.late_cases) == (60, 10, 70, 190)
+    assert found.success_after == 60 / 70
+    assert found.success_without == 140 / 330
+    assert found.helps
+
+
+def test_what_says_the_same_before_the_end_is_counted_as_it_is():
+    """A step that mostly comes before the end, or that means the same there, is counted in all cases that have it."""
+    log = logged(("ask check pay", 90), ("ask pay check", 60), ("ask go", 100))
+    found = contrast(set_outcome(log, positive="pay"))["check"]
+    assert (found.cases, found.late_cases) == (150, 0)
+
+
+@pytest.mark.parametrize("named", [{"negative": "refuse"}, {}], ids=["both named", "only the good end named"])
+def test_what_comes_at_the_deciding_moment_is_too_late_in_memory_and_in_an_engine(named):
+    """Of cases that run alike, those in which it comes within the same second as the end are told apart."""
+    rows = []
+    for k in range(240):
+        refused = k % 2
+        rows += [(k, "ask", "2024-01-01T10:00:00Z")]
+        if refused or k % 3 == 0:  # of those that are refused, one in six cancels a day before
+            rows += [(k, "cancel", f"2024-01-0{3 if refused and k % 12 != 1 else 2}T10:00:00Z")]
+        rows += [(k, "refuse" if refused else "pay", "2024-01-03T10:00:00.5Z")]
+    table = pd.DataFrame(rows, columns=["case", "activity", "time"])
+    found = []
+    for engine in ("memory", "duckdb"):
+        log = open_log(table, engine=engine)
+        told = contrast(Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay", **named}),))(log))
+        found.append([(c.name, c.cases, c.late_cases, c.good_share, c.bad_share, c.certain) for c in told.activities])
+    assert found[0] == found[1]
+    counts = {name: (cases, late) for name, cases, late, *_ in found[0]}
+    assert counts["cancel"] == (40 + 20, 100)
+
+
+def test_of_many_activities_none_is_sure_by_chance_alone():
+    """Drawn outcomes have nothing to do with drawn steps. Of twenty such logs of a hundred activities, all have some
+    whose own interval leaves out 0, and at most three have one that is told as more than chance."""
+    random = np.random.default_rng(3)
+    told, alone = [], []
+    for _ in range(20):
+        has = random.random((200, 100)) < 0.5
+        ends = np.where(random.random(200) < 0.5, "pay", "go")
+        cases = [[*(f"a{k}" for k in np.flatnonzero(row)), end] for row, end in zip(has, ends, strict=True)]
+        ranked = contrast(set_outcome(EventLog.from_sequences(cases), positive="pay")).ranked
+        alone.append(sum(c.certain > 0 for c in ranked))
+        told.append(any(c.sure for c in ranked))
+    assert min(alone) > 0
+    assert sum(told) <= 3
 
 
 def test_a_late_step_is_compared_among_the_cases_that_came_as_far():

@@ -53,7 +53,11 @@ def test_a_german_csv_is_a_log(tmp_path, engine):
             "'Fall' and 'Dossier' could both be the case; say which: case=... (--column",
         ),
         (["Fall", "Aktivität", "Arbeitsschritt"], "'Aktivität' and 'Arbeitsschritt' could both be the activity; say"),
-        (["Vorgang", "Kunde"], "has no column for the case; its columns are: 'Vorgang', 'Kunde'; say which: case=..."),
+        (
+            ["Vorgang", "Kunde"],
+            "no column for the case or the activity; its columns are: 'Vorgang', 'Kunde'; say which: case",
+        ),
+        (["17", "ask", "2024-01-02 10:00"], "its first line looks like an event, so give it a line of headings"),
         (["Fall", "Kunde"], "has no column for the activity; its columns are: 'Fall', 'Kunde'; say which: activity="),
     ],
 )

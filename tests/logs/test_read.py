@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, read_log, write_log
+from waypost.logs import EventLog, looks_like_log, read_log, write_log
 from waypost.logs.log import CASE, OFFSET, TIME
 from waypost.logs.table import detect_delimiter
 
@@ -105,6 +105,34 @@ def test_cases_with_the_same_name_stay_apart_and_those_without_get_one(tmp_path)
     assert log.events[CASE].tolist() == ["same", "same (2)", "case 3"]
 
 
+def test_the_files_of_a_folder_are_one_log(tmp_path):
+    """Also packed, and in folders within; what is hidden or no log is passed over. A trace is a case of its own."""
+    trace = (
+        '<trace><string key="concept:name" value="{}"/><event><string key="concept:name" value="ask"/></event></trace>'
+    )
+    (tmp_path / "2024").mkdir()
+    (tmp_path / "a.xes").write_text(f"<log>{trace.format('one')}{trace.format('two')}</log>")
+    (tmp_path / "2024" / "b.xes.gz").write_bytes(gzip.compress(f"<log>{trace.format('one')}</log>".encode()))
+    (tmp_path / ".c.xes").write_text("no log")
+    (tmp_path / "README.txt").write_text("no log")
+    log = read_log(tmp_path)
+    assert sorted(log.events[CASE]) == ["one", "one (2)", "two"]
+    assert "read 2 files as one log" in log.notes
+    assert looks_like_log(tmp_path)
+
+
+def test_a_case_may_be_in_several_csv_files_of_a_folder(tmp_path):
+    (tmp_path / "a.csv").write_text("case,activity\n1,ask\n2,ask\n")
+    (tmp_path / "b.csv").write_text("case,activity\n1,pay\n")
+    assert read_log(tmp_path).sequences() == [("ask", "pay"), ("ask",)]
+    (tmp_path / "b.csv").write_text("case,activity,who\n1,pay,me\n")
+    with pytest.raises(LogError, match=r"a\.csv and b\.csv are in one folder and differ in the column 'who'"):
+        read_log(tmp_path)
+    (tmp_path / "b.csv").rename(tmp_path / "b.xes")
+    with pytest.raises(LogError, match=r"logs of several kinds, CSV \(a\.csv\) and XES \(b\.xes\); name one"):
+        read_log(tmp_path)
+
+
 def test_time_zones_are_kept(tmp_path):
     """An instant is the same instant, and the hour people saw on their clocks can be told again."""
     times = ["2011-10-01T00:38:44.546+02:00", "2011-11-01T00:38:44Z", "2011-12-01T10:00:00-05:30"]
@@ -163,7 +191,9 @@ def test_names_that_look_missing_or_like_formulas_are_names(tmp_path):
 
 def test_columns_are_mapped_by_name(tmp_path):
     path = written(tmp_path, "log.csv", "Vorgang,Schritt,wann\n1,b,2020-01-02\n1,a,2020-01-01\n")
-    with pytest.raises(LogError, match=r"no column for the case; its columns are: 'Vorgang', 'Schritt', 'wann'"):
+    with pytest.raises(
+        LogError, match=r"no column for the case or the activity; its columns are: 'Vorgang', 'Schritt', 'wann'"
+    ):
         read_log(path)
     assert read_log(path, case="Vorgang", activity="Schritt", time="wann").sequences() == [("a", "b")]
     with pytest.raises(LogError, match="no column 'nix' for the activity"):
@@ -237,6 +267,22 @@ def test_a_file_that_says_it_is_utf_16_is_read_as_that(tmp_path):
         mark = "\ufeff" if encoding == "utf-16-be" else ""
         path = written(tmp_path, "log.csv", (mark + "case\tactivity\n1\tcaf\xe9\n").encode(encoding))
         assert read_log(path).sequences() == [("caf\xe9",)]
+
+
+@pytest.mark.parametrize("times", [["1704189600", "1704189601.5"], ["1704189600000", "1704189601500"]])
+def test_seconds_that_a_program_counts_are_times_if_one_says_so(tmp_path, times):
+    path = tmp_path / "log.csv"
+    path.write_text("case,activity,time\n" + "".join(f"1,ask,{time}\n" for time in times))
+    with pytest.raises(LogError, match="time_format=unix"):
+        read_log(path)
+    told = read_log(path, time_format="unix").events[TIME].dt.strftime("%Y-%m-%d %H:%M:%S.%f").tolist()
+    assert told == ["2024-01-02 10:00:00.000000", "2024-01-02 10:00:01.500000"]
+
+
+def test_a_date_with_dots_has_the_day_first(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("case;activity;time\n1;ask;03.01.2024 10:02\n")
+    assert read_log(path).events[TIME].dt.strftime("%Y-%m-%d %H:%M").tolist() == ["2024-01-03 10:02"]
 
 
 @pytest.mark.parametrize("days", [["45292,5", "45293"], ["45292.5", "45293.0"]])

@@ -304,7 +304,7 @@ class TestFolders:
         assert "events" in printed
 
     def test_a_folder_without_any_is_told(self, tmp_path):
-        with pytest.raises(LogError, match="is a folder without Parquet files"):
+        with pytest.raises(LogError, match="is a folder without event logs"):
             open_log(tmp_path)
 
 

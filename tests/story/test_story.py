@@ -183,7 +183,11 @@ def test_real_logs_are_told_as_they_are(run, shared_data, file, positive):
     found = json.loads(out)["activities"]
     assert {a["name"] for a in found} == set(shares)
     for activity in found:
-        assert (activity["good_share"], activity["bad_share"], activity["cases"]) == shares[activity["name"]]
+        good, bad, cases = shares[activity["name"]]
+        assert activity["cases"] + activity["late_cases"] == cases
+        if activity["late_cases"]:
+            continue
+        assert (activity["good_share"], activity["bad_share"]) == (good, bad)
         assert abs(activity["observed"] - activity["good_share"]) <= 0.02
     _, out, _ = run("explain", path, "--positive", positive)
     said = " ".join(out.split())
@@ -211,7 +215,9 @@ def test_the_raw_loan_log_is_told_with_defaults(run, shared_data):
     assert len(document["activities"]) == len(shares) == 24
     for activity in document["activities"]:
         good, bad, cases = shares[activity["name"]]
-        assert (activity["good_share"], activity["bad_share"], activity["cases"]) == (good, bad, cases)
+        assert activity["cases"] + activity["late_cases"] == cases
+        if activity["name"] != "O_CANCELLED":  # which mostly comes with the end
+            assert (activity["good_share"], activity["bad_share"]) == (good, bad)
         if cases >= 0.01 * len(sequences):
             assert abs(activity["observed"] - good) <= 0.02
     assert document["fit"]["worst"] <= 0.02
@@ -401,3 +407,29 @@ def test_options_that_speak_of_states_are_not_ignored(run, log_file, options, sa
 def test_a_slip_of_the_pen_is_told_without_a_recipe_that_nobody_gave(run, log_file):
     _, _, err = run("explain", log_file, "--positive", "pai")
     assert err.startswith("waypost: no event 'pai' in this log; did you mean 'pay'?")
+
+
+def test_a_log_whose_good_cases_are_longer_is_told_so():
+    """Steps that are drawn alike from moment to moment are in more of the long cases; that is said, and not of a log
+    whose cases are of one length."""
+    random = np.random.default_rng(1)
+    for good, said in ((12, True), (4, False)):
+        cases = [[*(f"song {k}" for k in random.integers(20, size=n)), *end] for n, end in [(good, ["like"])] * 60]
+        cases += [[f"song {k}" for k in random.integers(20, size=4)] for _ in range(60)]
+        told = explain_log(EventLog.from_sequences(cases), positive="like").log.notes
+        assert any("long cases have more of everything" in note for note in told) == said
+
+
+def test_waits_that_chance_alone_may_have_made_are_not_told():
+    """The same waits, thirty cases or four hundred: one median twice the other says something only of the many."""
+    for n, said in ((30, False), (400, True)):
+        random = np.random.default_rng(2)
+        rows = []
+        for k in range(2 * n):
+            hours = int(random.lognormal(3.0 if k % 2 else 3.7, 1.2)) + 1
+            end = pd.Timestamp("2024-01-01", tz="UTC") + pd.Timedelta(hours=hours)
+            ends = (k, "pay" if k % 2 else "go", end + pd.Timedelta(days=1))
+            rows += [(k, "ask", pd.Timestamp("2024-01-01", tz="UTC")), (k, "call", end), ends]
+        log = read_log(pd.DataFrame(rows, columns=["case", "activity", "time"]))
+        found = explain_log(log, positive="pay").log.of("call").waiting
+        assert (found is not None) == said

@@ -13,7 +13,9 @@ def test_every_interval_holds_what_was_counted():
     """Also of a late step among the cases that came as far, whose interval is far from that among all cases."""
     cases = [["ask", "offer", "cancel", "pay"]] * 30 + [["ask", "offer", "pay"]] * 70
     cases += [["ask", "offer", "cancel", "go"]] * 60 + [["ask", "offer", "go"]] * 40 + [["ask", "go"]] * 800
+    cases += [["ask", "file", "offer", "pay"]] * 10 + [["ask", "offer", "pay", "file"]] * 80
     log = set_outcome(EventLog.from_sequences(cases), positive="pay")
+    assert contrast(log)["file"].late_cases == 80
     intervals = share_intervals(log, resamples=400, seed=1)
     for counted in contrast(log).activities:
         for part, (low, high) in intervals[counted.name].items():

@@ -84,7 +84,7 @@ def _log_to_count(model: str | None, options: dict[str, Any]) -> Prepared | None
         return None
     prepared = find_prepared(model, data=options["data"], learning=learning, log=log)
     if prepared is not None and not has_outcome(prepared):
-        raise say_which_are_good(model)
+        raise say_which_are_good(prepared, model)
     return prepared
 
 

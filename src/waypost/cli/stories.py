@@ -11,11 +11,14 @@ from waypost.errors import WaypostError
 from waypost.importance import Explanation
 from waypost.learn import Prepared
 from waypost.logs import Log, Recipe, looks_like_log
+from waypost.logs.description import event_candidates
 from waypost.logs.log import OUTCOME
 from waypost.logs.stored.engines import shown
 from waypost.logs.traces import log_of_traces
 from waypost.model.traces import NEGATIVE, POSITIVE
+from waypost.report.wording import printable
 
+LIKELY = 3  # events that may be what makes cases good; `waypost log` has all of them
 BY_STATE = ("exact", "compare", "absolute", "what_if", "steps", "prop", "initial", "groups")  # they speak of states
 
 
@@ -26,7 +29,7 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
     if by == "activity" and (not known or wanted != (POSITIVE,)):
         raise WaypostError("a log is told by activity for good and bad cases: say which are good, --positive EVENT")
     if not known and not options["target"]:
-        raise say_which_are_good(options["model"] or "")
+        raise say_which_are_good(prepared, options["model"] or "")
     if by == "state" or not known or wanted != (POSITIVE,):
         return False
     of_states = _of_states(options)
@@ -38,10 +41,14 @@ def tells_story(prepared: Prepared, options: Mapping[str, Any]) -> bool:
     return by == "activity" or not options["states"] or any(name in names for name in options["states"])
 
 
-def say_which_are_good(source: str) -> WaypostError:
-    """Error about a log of which nothing says which cases are good."""
-    candidates = f"`waypost log {shown(source)}` tells what is in the log, with candidates"
-    return WaypostError(f"say which cases are good: --positive EVENT ({candidates})")
+def say_which_are_good(prepared: Prepared, source: str) -> WaypostError:
+    """Error about a log of which nothing says which cases are good, with the events that may."""
+    likely = [] if prepared.log is None else [one.option for one in event_candidates(prepared.log)[:LIKELY]]
+    perhaps = f", here perhaps {' or '.join(map(printable, likely))}" if likely else ""
+    return WaypostError(
+        f"say which cases are good: --positive EVENT{perhaps} (`waypost log {shown(source)}` tells what is in the log, "
+        "with all candidates)"
+    )
 
 
 def _of_states(options: Mapping[str, Any]) -> list[str]:

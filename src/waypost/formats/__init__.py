@@ -49,6 +49,9 @@ __all__ = [
 FORMATS = (umb.FORMAT, jani.FORMAT, prism.FORMAT, drn.FORMAT, jsonfile.FORMAT, explicit.FORMAT, dot.FORMAT)
 
 
+LOG_FILES = "event logs are files that end with .xes, .csv, .tsv or .parquet"
+
+
 @checked
 def read_mdp(
     source: Any,
@@ -178,7 +181,7 @@ def _recognised(path: Path) -> tuple[Format, str | bytes | None]:
         raise FormatError(f"{path.name} is no model file we know; known formats: {listed(FORMATS)}") from None
     found = next((f for f in FORMATS if f.recognises is not None and f.recognises(raw, text, path)), None)
     if found is None:
-        raise FormatError(f"{path.name} is in no known format; known formats: {listed(FORMATS)}")
+        raise FormatError(f"{path.name} is in no known format; known formats: {listed(FORMATS)}; {LOG_FILES}")
     return found, text
 
 

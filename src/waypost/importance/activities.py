@@ -19,7 +19,7 @@ class ActivityScore(Counted):
     observed: float | None  # of the good runs of the model, as the process was run, how many pass it
     bounds: Mapping[str, Bounds] = field(default_factory=dict)  # by scope, where somebody chooses
     on_few: frozenset[str] = frozenset()  # scopes in which a bound hangs on choices that few cases took
-    waiting: tuple[float, float] | None = None  # median seconds before it, in good and in bad cases
+    waiting: tuple[float, float] | None = None  # median seconds before it in good and in bad cases, if sure to differ
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of shares, when cases are drawn again
 
 

@@ -8,7 +8,8 @@ the step if this takes away at least half of the difference, or turns it round, 
 
 The difference of the two sums has the variance ``(sum f1 p0^2 - (sum f1 p0)^2) / n1``, the same with ``f0`` and ``n0``,
 and ``sum (f1 - f0)^2 p0 (1 - p0) / n0`` of each group. An attribute that is the outcome under another name, or that
-cases with and without the step do not share, says nothing.
+cases with and without the step do not share, says nothing. Nor does one that is written down later than at the first
+event: the step may have made it what it is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from waypost.logs.description import FEW_VALUES, NUMBER, UNIQUE, attribute_columns
+from waypost.logs.description import FEW_VALUES, NUMBER, UNIQUE, attribute_columns, told_later
 from waypost.logs.log import ACTIVITY, OUTCOME, EventLog, plain_text
 from waypost.logs.segments import segment_values
 from waypost.logs.stages import FEWEST
@@ -156,7 +157,7 @@ def _in_memory(log: EventLog, activities: Sequence[str]) -> Iterator[AttributeTa
 def _of_cases(log: EventLog, column: str, sample: int = 1000) -> tuple[Ints, list[str]] | None:
     """(cases,) the number of each case's value, and the values, '' where a case tells none.
 
-    None where the value changes within a case, or there are too many.
+    None where the value changes within a case, is not there from its first event on, or there are too many.
     """
     few = log.first_event[: sample + 1]
     if few[-1] < len(log) and _codes(log.events[column].iloc[: few[-1]], few[:-1]) is None:
@@ -175,6 +176,6 @@ def _codes(values: Any, first: Ints) -> tuple[Ints, list[str]] | None:
     missing = (code < 0) | (code == blank)
     low = np.minimum.reduceat(np.where(missing, len(texts), code), first)
     high = np.maximum.reduceat(np.where(missing, -1, code), first)
-    if (low < high).any():
+    if (low < high).any() or told_later(int((missing[first] & (high >= 0)).sum()), int((high >= 0).sum())):
         return None
     return np.asarray(np.where(high < 0, blank, high), np.int64), texts

@@ -6,6 +6,13 @@ is certain: the limit nearest to 0 of its 95 % interval (Agresti and Caffo, The 
 few cases count for little. Only cases that came as far as the step can happen are compared: that failures are over
 before a late step is no merit of the step (`waypost.logs.stages`). What is certain among them counts by the share of
 the good cases, or of the bad ones if that is more, that came as far: what few cases get to explains little.
+
+Whoever compares a hundred activities finds five whose intervals leave out 0 by chance. So an activity is *sure* only if
+its difference is more than chance would make in any of them (the level divided by their number, Bonferroni), and only
+of those is anything said in words.
+
+What comes only when the outcome is decided is the outcome itself (`waypost.logs.deciding`). Where an activity sometimes
+comes earlier, and then says something else, only the cases that have it earlier count as cases with it.
 """
 
 from __future__ import annotations
@@ -16,13 +23,17 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
-from waypost.logs.deciding import deciding_activities
+from waypost.logs.deciding import LATE, OFTEN, deciding_activities
 from waypost.logs.stages import stages_before
+from waypost.logs.tally import CaseTally, tally
 from waypost.logs.variants import Log, Variants, Waiting
 from waypost.model.arrays import Ints, Mask
 from waypost.model.traces import Counted, Separated, Stage
 
+ALLOWED = 0.05  # probability that chance alone makes any of the activities `sure`
+HALF = 0.5  # of a difference
 CONFIDENT = 1.96  # standard errors either side that 95 % of a normal distribution lie within
 
 
@@ -75,13 +86,15 @@ def contrast(log: Log) -> Contrasts:
     """Count every activity among the good and the bad cases of a log whose outcome is set."""
     seen = log.seen
     waiting, why = seen.clock.waiting, deciding_activities(seen)
-    names, good, stages = list(seen.activities), seen.good, _stages(seen, why)
-    everyone = np.ones(len(seen), bool)
+    names, stages, told = list(seen.activities), _stages(seen, why), tally(log)
+    everyone = np.ones(len(told.count), bool)
+    compared = sum(name not in why and not seen.present[:, k].all() for k, name in enumerate(names))
+    strict = float(-ndtri(ALLOWED / max(1, compared) / 2))
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
-        having = seen.present[:, k]
-        among = _among(seen.count, good, having, everyone)
-        here = among if stages[k] < 0 else _among(seen.count, good, having, seen.present[:, stages[k]])
+        came = everyone if stages[k] < 0 else told.having[:, stages[k]]
+        having = told.early[:, k] if name not in why and _restates(told, k, came) else told.having[:, k]
+        among, here = _among(told, having, everyone), _among(told, having, came)
         found.append(
             Contrast(
                 name=name,
@@ -93,15 +106,17 @@ def contrast(log: Log) -> Contrasts:
                 bad_share=among.with_bad / among.bad,
                 success_after=among.success_with,
                 success_without=among.success_without,
-                certain=certain_difference(*here) * max(here.good / among.good, here.bad / among.bad),
+                certain=here.certain * max(here.good / among.good, here.bad / among.bad),
                 stage=None if stages[k] < 0 else here.stage(names[stages[k]]),
+                sure=certain_difference(*here, errors=strict) > 0,
+                late_cases=int(told.count[told.having[:, k] & ~having].sum()),
                 defines_outcome=why.get(name),
                 good_waiting=waiting.get((name, True)),
                 bad_waiting=waiting.get((name, False)),
             )
         )
     found.sort(key=lambda c: (c.defines_outcome is not None, -c.certain, -abs(c.separation), -c.cases, c.name))
-    return Contrasts(int(seen.count[good].sum()), int(seen.count[~good].sum()), tuple(found))
+    return Contrasts(int(told.count[told.good].sum()), int(told.count[~told.good].sum()), tuple(found))
 
 
 class _Among(NamedTuple):
@@ -111,6 +126,14 @@ class _Among(NamedTuple):
     good: int
     with_bad: int
     bad: int
+
+    @property
+    def certain(self) -> float:
+        return certain_difference(*self)
+
+    @property
+    def helps(self) -> bool:
+        return self.with_good * self.bad > self.with_bad * self.good
 
     @property
     def having(self) -> int:
@@ -130,10 +153,24 @@ class _Among(NamedTuple):
         return Stage(name, self.good + self.bad, self.having, *shares, self.success_with, self.success_without)
 
 
-def _among(count: Ints, good: Mask, having: Mask, some: Mask) -> _Among:
-    """Count the cases of some variants, those that are good, and those with an activity."""
-    well, badly = some & good, some & ~good
-    return _Among(*(int(count[part].sum()) for part in (well & having, well, badly & having, badly)))
+def _among(told: CaseTally, having: Mask, some: Mask) -> _Among:
+    """Count some of the cases, those that are good, and those with an activity."""
+    well, badly = some & told.good, some & ~told.good
+    return _Among(*(int(told.count[part].sum()) for part in (well & having, well, badly & having, badly)))
+
+
+def _restates(told: CaseTally, activity: int, came: Mask) -> bool:
+    """Whether an activity seems to matter only because it often comes when the outcome is decided.
+
+    In more than a few cases it comes no earlier, and what comes earlier makes less than half of the difference that is
+    certain, or the opposite.
+    """
+    having, early = told.having[:, activity], told.early[:, activity]
+    late, cases = int(told.count[having & ~early].sum()), int(told.count[having].sum())
+    if late < OFTEN or late <= (1 - LATE) * cases:
+        return False
+    whole, before = (_among(told, some, came) for some in (having, early))
+    return before.certain < HALF * whole.certain or (whole.certain > 0 and before.helps != whole.helps)
 
 
 def _stages(seen: Variants, why: Mapping[str, str]) -> Ints:
@@ -145,17 +182,18 @@ def _stages(seen: Variants, why: Mapping[str, str]) -> Ints:
     return np.where(told & ~seen.present[seen.good].all(axis=0), stages_before(seen, told), -1)
 
 
-def certain_difference(with_good: int, good: int, with_bad: int, bad: int) -> float:
+def certain_difference(with_good: int, good: int, with_bad: int, bad: int, *, errors: float = CONFIDENT) -> float:
     """Difference of two shares that chance alone is unlikely to have made, at least 0.
 
-    The 95 % interval of Agresti and Caffo adds a case with and one without to both sides; this is its end nearest to 0.
+    The interval of Agresti and Caffo adds a case with and one without to both sides; this is its end nearest to 0. It
+    holds 95 % where it extends over as many standard `errors` as by default.
 
     >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 20, 0, 40_000)
     (0.86, 0.0)
     """
     one, other = (with_good + 1) / (good + 2), (with_bad + 1) / (bad + 2)
     error = sqrt(one * (1 - one) / (good + 2) + other * (1 - other) / (bad + 2))
-    return max(0.0, abs(one - other) - CONFIDENT * error)
+    return max(0.0, abs(one - other) - errors * error)
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -13,6 +13,8 @@ A step in the middle of the process is none of them, however well it separates g
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from waypost.logs.variants import Variants
@@ -21,7 +23,25 @@ from waypost.model.traces import NEGATIVE, POSITIVE
 ALIKE = 0.999  # share of the cases with an activity that must have the same outcome
 LATE = 0.95  # share of the cases with an activity in which it must come when nothing is open any more
 MOSTLY = 0.5  # the same for an activity that all cases of one outcome have and no other
+OFTEN = 30  # cases that tell that an activity ends them; with fewer it may be a coincidence
 MOMENT = np.timedelta64(1, "s")  # what one click writes into a log within this time happens at once
+
+
+ENDS = {
+    POSITIVE: f"ends {POSITIVE} cases: none that has it is {NEGATIVE}",
+    NEGATIVE: f"ends {NEGATIVE} cases: none that has it is {POSITIVE}",
+}
+
+
+def ending_activities(seen: Variants, why: Mapping[str, str]) -> dict[str, str]:
+    """Activities that decide cases though no one named them, each with the outcome.
+
+    These are the ones that end the cases of one outcome, as `deciding_activities` says in `why`, often enough to be no
+    coincidence, and after which nothing new happens.
+    """
+    ends = {name: outcome for name, reason in why.items() for outcome in ENDS if reason == ENDS[outcome]}
+    cases = dict(zip(seen.activities, (seen.count @ seen.present).tolist(), strict=True))
+    return {k: end for k, end in ends.items() if cases[k] >= OFTEN and seen.decided[k].late >= LATE * cases[k]}
 
 
 def deciding_activities(seen: Variants) -> dict[str, str]:
@@ -41,6 +61,5 @@ def deciding_activities(seen: Variants) -> dict[str, str]:
         if by_event >= LATE and late >= LATE:
             why[name] = "comes only when the outcome is decided"
         elif max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE:
-            one, other = (POSITIVE, NEGATIVE) if well / cases > 0.5 else (NEGATIVE, POSITIVE)
-            why[name] = f"ends {one} cases: none that has it is {other}"
+            why[name] = ENDS[POSITIVE if well / cases > 0.5 else NEGATIVE]
     return why

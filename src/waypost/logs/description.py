@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ FEW_VALUES = 12  # an attribute with so many values has them listed
 LISTED = 5  # of one with more, so many
 UNIQUE = 0.5  # of the cases: a number with more values is rather a name
 FEW_VARIANTS = 10
+LATER = 0.05  # of the cases; an attribute that more of them tell after their first event is a result, no beginning
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"  # in the words of every engine
 DATE = r"^\d{4}-\d\d-\d\d"
 OWN = "waypost:"  # columns that reading and cleaning add
@@ -68,6 +69,7 @@ class Attribute:
     counts: tuple[tuple[str, int], ...]  # of few values all with their number, of many the first ones
     low: float | str | None = None  # of numbers and times
     high: float | str | None = None
+    later: bool = False  # of a case: whether it is often told only after the first event, as a result is
 
 
 @dataclass(frozen=True)
@@ -183,9 +185,12 @@ def _attributes(log: EventLog, first: NDArray[np.int64], case: NDArray[np.int64]
     for column in attribute_columns(map(str, log.events.columns), log.read_as):
         values = log.events[column]
         of_case = column.startswith("case:") or _constant(values, case)
+        begun = values.iloc[first[:-1]]
         if of_case:
-            values = values.groupby(case).first() if not column.startswith("case:") else values.iloc[first[:-1]]
-        found.append(_attribute(column, values, "case" if of_case else "event"))
+            values = begun if column.startswith("case:") else values.groupby(case).first()
+        told = _attribute(column, values, "case" if of_case else "event")
+        later = of_case and told_later(int(values.notna().sum() - begun.notna().sum()), int(values.notna().sum()))
+        found.append(replace(told, later=later))
     return tuple(found)
 
 
@@ -193,6 +198,15 @@ def attribute_columns(columns: Iterable[str], read_as: Mapping[str, str]) -> lis
     """Columns that are neither case, activity, time or lifecycle, under whatever name, nor added by us."""
     known = {CASE, ACTIVITY, TIME, OFFSET, LIFECYCLE, *read_as.values()}
     return [column for column in columns if column not in known and OWN not in column]
+
+
+def told_later(later: int, cases: int) -> bool:
+    """Whether so many of the cases that tell an attribute do so only after their first event: it is no beginning.
+
+    >>> told_later(0, 100), told_later(60, 100)
+    (False, True)
+    """
+    return later > LATER * cases
 
 
 def _constant(values: Any, case: NDArray[np.int64]) -> bool:
@@ -273,6 +287,23 @@ def outcome_candidates(
     found.sort(key=lambda pair: _doubt(pair[0]))
     events = [OutcomeCandidate(f"--positive {a.name!r}", a.cases, a.share, why) for a, why in found]
     return (*events, *told)[:8]
+
+
+def event_candidates(log: Log) -> tuple[OutcomeCandidate, ...]:
+    """Events that may be the outcome, from what the variants of a log say alone.
+
+    >>> [one.option for one in event_candidates(EventLog.from_sequences([["ask", "pay"]] * 3 + [["ask", "go"]]))]
+    ["--positive 'pay'", "--positive 'go'"]
+    """
+    seen = log.seen
+    cases = seen.count @ seen.present
+    ends = (np.bincount(seen.code[place], seen.count, len(cases)) for place in (seen.first[:-1], seen.first[1:] - 1))
+    counts = zip(seen.activities.items(), cases.tolist(), *ends, strict=True)
+    found = [
+        Activity(name, events, n, n / seen.n_cases, int(first), int(last), None)
+        for (name, events), n, first, last in counts
+    ]
+    return outcome_candidates(tuple(found), (), seen.n_cases)
 
 
 def _doubt(activity: Activity) -> int:

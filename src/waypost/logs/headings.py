@@ -57,6 +57,9 @@ RESOURCE = (
     "executant recurso"
 )
 
+_DATUM = re.compile(r"\s*[-+]?\d[-+\d.,:/ TZ]*")  # a number or a time, which nobody calls a column
+_NO_HEADING = "; its first line looks like an event, so give it a line of headings before that"
+
 
 def chosen_columns(columns: Sequence[str], mapping: Mapping[str, str | None], where: str) -> dict[str, str]:
     """Columns of the case, the activity, the time and the lifecycle, by their standard names.
@@ -87,8 +90,11 @@ def chosen_columns(columns: Sequence[str], mapping: Mapping[str, str | None], wh
     either = [by_plain[word] for word in EITHER if word in by_plain and by_plain[word] not in chosen.values()]
     if len(missing) == 1 and either:
         chosen[ROLE[missing.pop()]] = either[0]
-    for role in missing:
-        raise LogError(f"{where} has no column for the {role}; {there_are(columns)}; {_say_which(role)}")
+    if missing:
+        raise LogError(
+            f"{where} has no column for the {' or the '.join(missing)}; {there_are(columns)}; "
+            f"{_say_which(*missing)}{_NO_HEADING if any(map(_DATUM.fullmatch, columns)) else ''}"
+        )
     return {standard: chosen[standard] for standard in ROLE.values() if standard in chosen}
 
 
@@ -123,8 +129,9 @@ def _by_plain(columns: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _say_which(role: str) -> str:
-    return f"say which: {role}=... (--column {role}=NAME)"
+def _say_which(*roles: str) -> str:
+    arguments, options = ([form.format(role) for role in roles] for form in ("{}=...", "--column {}=NAME"))
+    return f"say which: {', '.join(arguments)} ({' '.join(options)})"
 
 
 def _plain(column: str) -> str:

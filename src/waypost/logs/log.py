@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from waypost.logs.variants import Variants
+    from waypost.model.arrays import Ints
 
 CASE = "case:concept:name"
 ACTIVITY = "concept:name"
@@ -137,6 +138,12 @@ class EventLog:
         from waypost.logs.seeing import see
 
         return see(self)
+
+    def closings(self, also: Mapping[str, str]) -> Ints:
+        """Where the cases of each variant are decided: see `waypost.logs.variants.Log.closings`."""
+        from waypost.logs.seeing import closings
+
+        return closings(self, also)
 
     def has(self, column: str) -> bool:
         """Whether there is such a column."""

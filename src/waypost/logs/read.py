@@ -13,16 +13,14 @@ import numpy as np
 from waypost.arguments import checked
 from waypost.errors import LogError, is_address, require
 from waypost.formats.reading import begins_as_list
-from waypost.logs.files import exists
+from waypost.logs.files import LOG_SUFFIXES, PARQUET, exists, is_xes, log_files, parquet_files
 from waypost.logs.headings import ROLE
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
-from waypost.logs.table import combined, expanded, plain_csv, read_csv, reading_note, standard_columns, typed
+from waypost.logs.table import combined, expanded, plain_csv, read_csvs, reading_note, standard_columns, typed
 from waypost.logs.variants import Log
-from waypost.logs.xes import read_xes
+from waypost.logs.xes import read_xes_files
 
-PARQUET = (".parquet", ".pq")
-LOG_SUFFIXES = (".xes", ".xes.gz", ".csv", ".tsv", ".csv.gz", *PARQUET)
 LARGE_FILE = 1 << 25  # bytes; a CSV file of as many is not read into memory
 
 
@@ -39,7 +37,7 @@ def read_log(
     time_format: str | None = None,
     encoding: str = "utf-8-sig",
 ) -> EventLog:
-    """Event log in memory, of a file (XES, CSV, Parquet, packed or not), a pandas DataFrame, or a table by its address.
+    """Event log in memory, of files (XES, CSV, Parquet, packed or not), a pandas DataFrame, or a table by its address.
 
     The events of a case are ordered by time; ties, and cases in which a time is missing, keep the order of the source.
     Instants are kept in UTC, the zone each was written in beside them (column ``time:offset``).
@@ -47,7 +45,8 @@ def read_log(
     Parameters
     ----------
     source
-        A path, or a DataFrame with the usual names (``case:concept:name``, ``concept:name``, ``time:timestamp``).
+        A path of a file, or of a folder of files of one kind; or a DataFrame with the usual names
+        (``case:concept:name``, ``concept:name``, ``time:timestamp``).
     case, activity, time, lifecycle
         The columns of a table, where their names are unusual. An activity may combine several, "Status+Sub Status", or
         be a classifier of the XES file by its name.
@@ -89,23 +88,23 @@ def read_log(
     path = Path(source)
     if not exists(path):
         raise LogError(f"there is no file {str(path)!r}")
-    if files := parquet_files(path):
+    files = log_files(path)
+    if is_xes(files[0]):
+        return _from_xes(files, mapping, path.name)
+    if files[0].suffix.casefold() in PARQUET:
         return _from_table(_parquet(files), mapping, path.name, start, time_format)
-    if path.is_dir():
-        raise LogError(f"{str(path)!r} is a folder without Parquet files")
-    if is_xes(path):
-        return _from_xes(path, mapping)
-    return _from_table(read_csv(path, delimiter, encoding), mapping, path.name, start, time_format)
+    log = _from_table(read_csvs(files, delimiter, encoding), mapping, path.name, start, time_format)
+    return log if len(files) == 1 else log.with_notes((*log.notes, f"read {len(files)} files as one log"))
 
 
-def _from_xes(path: Path, mapping: Mapping[str, str | None]) -> EventLog:
-    """Log in an XES file, of whose attributes some may be called otherwise."""
-    frame, notes, classifiers = read_xes(path)
+def _from_xes(paths: Sequence[Path], mapping: Mapping[str, str | None], name: str) -> EventLog:
+    """Log in one or several XES files, of whose attributes some may be called otherwise."""
+    frame, notes, classifiers = read_xes_files(paths)
     read_as: Mapping[str, str] = {}
     if any(mapping.values()):
         frame = combined(frame, mapping["activity"], classifiers)
-        frame, read_as = standard_columns(frame, mapping, path.name)
-        frame = typed(frame, path.name)
+        frame, read_as = standard_columns(frame, mapping, name)
+        frame = typed(frame, name)
     return replace(_ordered(frame, notes), classifiers=classifiers, read_as=read_as)
 
 
@@ -160,16 +159,6 @@ def open_log(
     return read_log(source, **given)
 
 
-def parquet_files(path: Path) -> list[Path]:
-    """Parquet files of a source: the one it is, or those in a folder, in the order of their names."""
-    if not exists(path):
-        return []
-    if not path.is_dir():
-        return [path] if str(path).casefold().endswith(PARQUET) else []
-    inside = (each for each in path.rglob("*") if each.suffix.casefold() in PARQUET and each.is_file())
-    return sorted(each for each in inside if not each.name.startswith(("_", ".")))  # which are no data, as in Spark
-
-
 def _parquet(files: Sequence[Path]) -> Any:
     pandas = require("pandas", "logs", "reading event logs")
     require("pyarrow", "table", "reading Parquet")
@@ -188,16 +177,11 @@ def _only(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
         raise LogError(f"{wrong} says how a CSV file is written, and this is {what}")
 
 
-def is_xes(path: str | PathLike[str]) -> bool:
-    """Whether the name of a file is that of an XES log."""
-    return str(path).casefold().endswith((".xes", ".xes.gz", ".xml", ".xml.gz"))
-
-
 def looks_like_log(path: str | PathLike[str]) -> bool:
-    """Whether a source is that of a log rather than of a model, by its name or address, or what is in a folder."""
+    """Whether a source is that of a log rather than of a model, by its name or address; a folder always is."""
     if is_stored(str(path)) or str(path).casefold().endswith((*LOG_SUFFIXES, ".xlsx", ".xls")):
         return True
-    return exists(Path(path)) and Path(path).is_dir() and bool(parquet_files(Path(path)))
+    return exists(Path(path)) and Path(path).is_dir()
 
 
 def looks_like_traces(path: str | PathLike[str]) -> bool:

@@ -34,9 +34,8 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 from waypost.arguments import shown
 from waypost.errors import LogError, unknown_name
 from waypost.logs.actors import Actors, checked_actors
-from waypost.logs.files import exists, read_text
+from waypost.logs.files import exists, is_xes, read_text
 from waypost.logs.log import EventLog
-from waypost.logs.read import is_xes
 from waypost.logs.steps import STEPS
 from waypost.logs.variants import AnyLog
 from waypost.model.traces import Naming

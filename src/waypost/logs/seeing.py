@@ -18,16 +18,9 @@ from waypost.model.traces import POSITIVE
 
 def see(log: EventLog) -> Variants:
     """Variants of a log in memory, with what its clock says."""
-    names = log.names().tolist()
-    base = log.events[BASE].to_numpy(dtype=object).tolist() if BASE in log.events else names
-    decides = log.column(DECIDES, "contrast") if DECIDES in log.events else np.full(len(names), "", object)
-    known: dict[tuple[str, str, str], int] = {}
-    code = [known.setdefault(key, len(known)) for key in zip(names, base, decides.tolist(), strict=True)]
-    first = log.first_event
-    ends = log.column(OUTCOME, "contrast")[first[:-1]].tolist() if OUTCOME in log.events else [""] * log.n_cases
-    met: dict[tuple[tuple[int, ...], str], list[int]] = {}
-    for case, ((low, high), end) in enumerate(zip(pairwise(first.tolist()), ends, strict=True)):
-        met.setdefault((tuple(code[low:high]), end), []).append(case)
+    decides, first = _decides(log), log.first_event
+    known, met = _variants(log, decides)
+    ends = _ends(log)
     kind, begins = packed([sequence for sequence, _ in met])
     called = log.events[CASE].to_numpy(dtype=object)[first[:-1]]
     examples = [cases[:EXAMPLES] for cases in met.values()]
@@ -44,6 +37,33 @@ def see(log: EventLog) -> Variants:
         clock=_clock(log, good),
         decided={} if outcomes is None else _decided(log, decides, good),
     )
+
+
+def _variants(
+    log: EventLog, decides: NDArray[np.object_]
+) -> tuple[Mapping[tuple[str, str, str], int], Mapping[tuple[tuple[int, ...], str], list[int]]]:
+    """Kinds of events with their numbers; sequences of these, with how they end and the cases that run like that."""
+    names, first = log.names().tolist(), log.first_event.tolist()
+    base = log.events[BASE].to_numpy(dtype=object).tolist() if BASE in log.events else names
+    known: dict[tuple[str, str, str], int] = {}
+    code = [known.setdefault(key, len(known)) for key in zip(names, base, decides.tolist(), strict=True)]
+    met: dict[tuple[tuple[int, ...], str], list[int]] = {}
+    for case, ((low, high), end) in enumerate(zip(pairwise(first), _ends(log), strict=True)):
+        met.setdefault((tuple(code[low:high]), end), []).append(case)
+    return known, met
+
+
+def _decides(log: EventLog) -> NDArray[np.object_]:
+    """(N,) the outcome that each event decides, '' for most of them."""
+    return log.column(DECIDES, "contrast") if DECIDES in log.events else np.full(len(log), "", object)
+
+
+def _ends(log: EventLog) -> list[str]:
+    """(cases,) how each case ended, '' where no outcome was set."""
+    if OUTCOME not in log.events:
+        return [""] * log.n_cases
+    ends: list[str] = log.column(OUTCOME, "contrast")[log.first_event[:-1]].tolist()
+    return ends
 
 
 def _timed(log: EventLog) -> bool:
@@ -93,6 +113,25 @@ def _spread(seconds: NDArray[np.float64]) -> tuple[float, float] | tuple[None, N
         return None, None
     median, ninety = np.quantile(known, [0.5, 0.9])
     return float(median), float(ninety)
+
+
+def closings(log: EventLog, also: Mapping[str, str]) -> Ints:
+    """Where the cases of each variant of a log in memory are decided (see `waypost.logs.variants.Log`)."""
+    case, marked = log.case_of, _decides(log)
+    named = np.array([also.get(name, "") for name in log.names().tolist()], object)
+    good = np.array([end == POSITIVE for end in _ends(log)], bool)
+    moment = _decisions(log, np.where(marked == "", named, marked), good)[case]
+    settled = np.arange(len(log)) >= moment
+    if _timed(log):
+        times = log.times("contrast")
+        settled |= times + MOMENT >= times[moment]
+    settled &= moment >= 0
+    until = np.diff(log.first_event) - np.bincount(case, settled, log.n_cases).astype(np.int64)
+    variant = np.zeros(log.n_cases, np.int64)
+    for number, cases in enumerate(_variants(log, marked)[1].values()):
+        variant[cases] = number
+    found, many = np.unique(np.column_stack([variant, until]), axis=0, return_counts=True)
+    return np.column_stack([found, many])
 
 
 def _decided(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_]) -> dict[str, Decided]:

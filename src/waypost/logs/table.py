@@ -63,6 +63,17 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = UTF8) -> 
     return frame
 
 
+def read_csvs(paths: Sequence[Path], delimiter: str | None = None, encoding: str = UTF8) -> Any:
+    """Read several CSV files with the same columns as one table; the rows of a case may be in several of them."""
+    pandas = require("pandas", "logs", "reading event logs")
+    frames = [read_csv(path, delimiter, encoding) for path in paths]
+    for path, frame in zip(paths, frames, strict=True):
+        if set(frame.columns) != set(frames[0].columns):
+            odd = min(map(str, set(frame.columns) ^ set(frames[0].columns)))
+            raise LogError(f"{paths[0].name} and {path.name} are in one folder and differ in the column {odd!r}")
+    return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
+
+
 def _odd_line(said: str, separator: str) -> str:
     """What pandas says of a line that has too many fields, for people.
 

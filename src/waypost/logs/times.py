@@ -15,6 +15,12 @@ _EXCEL_HINT = (
     "say that it has days (--column time_format=excel)"
 )
 EXCEL = "excel"  # in place of a format: days since the end of 1899, as spreadsheets keep times
+UNIX = "unix"  # seconds since the beginning of 1970, or milliseconds, as programs keep times
+MILLISECONDS = 1e11  # so many seconds are in the year 5138
+_UNIX_HINT = (
+    ", but may be the seconds or milliseconds since 1970 that programs keep; if so, say --column time_format=unix"
+)
+_SINCE = re.compile(r"\s*1\d{9}(\d{3}|\.\d+)?\s*$")
 _DAYS = re.compile(r"\s*\d{5}([.,]\d+)?\s*$")
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
@@ -26,8 +32,9 @@ _YEAR_LAST = re.compile(
 def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[Any, Any]:
     """Instants in UTC, and the minutes east of UTC that each was written with (or None if none was).
 
-    ISO 8601 and its relatives (``2016/01/02 01:00``) are read as they stand; ``03/04/2016`` only where some other row
-    settles what is the day. A time without a zone is read as UTC and has no offset.
+    ISO 8601 and its relatives (``2016/01/02 01:00``) are read as they stand, and ``03.04.2016`` with the day first;
+    ``03/04/2016`` only where some other row settles what is the day. A time without a zone is read as UTC and has no
+    offset.
 
     Parameters
     ----------
@@ -36,7 +43,8 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
     where
         Name of the column, for messages.
     time_format
-        A `strptime` format, where the text is something else; "excel" for the days that spreadsheets count.
+        A `strptime` format, where the text is something else; "excel" for the days that spreadsheets count,
+        "unix" for the seconds or milliseconds since 1970 that programs count.
     """
     pandas = require("pandas", "logs", "reading event logs")
     text = text.astype(object).where(text.notna(), None)
@@ -44,6 +52,11 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
         days = pandas.to_numeric(text.map(lambda t: t and t.replace(",", ".")), errors="coerce")
         sane = days.where(days.between(0, 200_000)).astype(float)
         times = pandas.to_datetime((sane * 86_400_000).round(), unit="ms", origin="1899-12-30", utc=True)
+    elif time_format == UNIX:
+        since = pandas.to_numeric(text, errors="coerce").astype(float)
+        times = pandas.to_datetime(
+            (since * np.where(since.abs() < MILLISECONDS, 1e3, 1)).round(), unit="ms", utc=True, errors="coerce"
+        )
     elif time_format is not None:
         try:
             times = pandas.to_datetime(text, format=time_format, utc=True, errors="coerce")
@@ -58,7 +71,8 @@ def parse_times(text: Any, where: str, time_format: str | None = None) -> tuple[
     bad = np.flatnonzero(times.isna().to_numpy() & text.notna().to_numpy())
     if len(bad):
         value = text.iloc[bad[0]]
-        form = f" of the form {time_format!r}" if time_format else _EXCEL_HINT if _DAYS.match(value) else _HINT
+        hint = _EXCEL_HINT if _DAYS.match(value) else _UNIX_HINT if _SINCE.match(value) else _HINT
+        form = f" of the form {time_format!r}" if time_format else hint
         raise LogError(f"{where} has {value!r} in row {bad[0] + 1}, which is no timestamp{form}")
     return times.astype("datetime64[us, UTC]"), _offsets(pandas, text)
 
@@ -110,10 +124,19 @@ def _year_last(text: Any, where: str) -> str:
     if found is None:
         raise LogError(f"{where} is empty")
     day_first, month_first = max(firsts) > 12, max(seconds) > 12
+    if not month_first and found[2] == ".":  # nobody writes a month, a dot and a day
+        day_first = True
     if day_first == month_first:
         raise LogError(
-            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart{_HINT}"
+            f"{where} has dates such as {found[0].strip()!r}, in which day and month cannot be told apart; say which "
+            f"comes first: --column 'time_format={_form(found, day_first=True)}', or "
+            f"--column 'time_format={_form(found, day_first=False)}'"
         )
+    return _form(found, day_first=day_first)
+
+
+def _form(found: re.Match[str], *, day_first: bool) -> str:
+    """Write the `strptime` format of a date that ends with its year."""
     day = "%d{0}%m{0}" if day_first else "%m{0}%d{0}"
     form = day.format(found[2]) + ("%Y" if len(found[4]) == 4 else "%y")
     if found[5]:

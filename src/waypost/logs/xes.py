@@ -6,6 +6,8 @@ Nothing is kept of what is no attribute of a case or an event, however much of i
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
+from itertools import count as counting
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -113,6 +115,33 @@ class _Stream:
 
     def _refuse_doctype(self, *_: Any) -> None:
         raise LogError(f"{self._path.name} declares a document type, which is not read; remove the <!DOCTYPE ...>")
+
+
+def read_xes_files(paths: Sequence[Path]) -> tuple[Any, tuple[str, ...], Classifiers]:
+    """Read several XES files as one log. Each trace is a case of its own, also where two files have one of a name."""
+    if len(paths) == 1:
+        return read_xes(paths[0])
+    pandas = require("pandas", "logs", "reading event logs")
+    frames, told, known = [], [], set[str]()
+    classifiers: Classifiers = {}
+    for path in paths:
+        frame, notes, found = read_xes(path)
+        names = {name: _new_name(name, known) for name in frame[CASE].unique()}
+        known.update(names.values())
+        frames.append(frame.assign(**{CASE: frame[CASE].map(names)}))
+        told += [f"{path.name}: {note}" for note in notes]
+        classifiers |= found
+    return pandas.concat(frames, ignore_index=True), (f"read {len(paths)} files as one log", *told), classifiers
+
+
+def _new_name(name: str, known: Collection[str]) -> str:
+    """Name of a case that no case before it has.
+
+    >>> _new_name("case 1", {"case 1", "case 1 (2)"})
+    'case 1 (3)'
+    """
+    again = (f"{name} ({k})" for k in counting(2))
+    return name if name not in known else next(each for each in again if each not in known)
 
 
 def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:

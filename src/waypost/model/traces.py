@@ -108,6 +108,8 @@ class Counted(Compared):
     """One activity among the runs that ended well and among those that did not."""
 
     events: int
+    sure: bool = True  # whether its difference is more than chance would make in any of the activities
+    late_cases: int = 0  # that have it only when the outcome is decided; they count as cases without it
     confounded: Confounded | None = None  # by what most of the difference comes, where it was looked for and found
     defines_outcome: str | None = None  # why it says nothing: it decides the outcome, or comes after it
 

@@ -109,4 +109,4 @@ def _divides(attribute: Attribute, found: LogDescription) -> bool:
     few = 2 <= attribute.distinct == len(attribute.counts)
     many = attribute.kind == "number" and FEW_VALUES < attribute.distinct < UNIQUE * found.cases
     same = any(cases == found.outcomes[0].cases for _, cases in attribute.counts)
-    return attribute.of == "case" and (few or many) and not same
+    return attribute.of == "case" and not attribute.later and (few or many) and not same

@@ -19,7 +19,7 @@ from waypost.model.traces import NEGATIVE, POSITIVE, written
 from waypost.report.insight import places, points
 from waypost.report.names import addition, captions, short_names, told
 from waypost.report.records import group_kind
-from waypost.report.story import CLEAR, Group, doubt, most_lost, separating
+from waypost.report.story import CLEAR, Group, before_decided, doubt, most_lost, separating
 from waypost.report.view import turn_states
 from waypost.report.wording import count, percent, printable
 
@@ -125,7 +125,7 @@ def _separating(group: Group) -> Finding:
     others = () if without is None else (f", {percent(without)} of those without it", *passing)
     bad = f"{percent(score.bad_share_as_far)} of the bad cases{'' if stage is None else ' that come as far'}"
     support = f". It is in {percent(score.good_share_as_far)} of the good and {bad} ({count(score.cases, 'case')})."
-    parts = ("of the cases with ", *names, " end well", *others, support, doubt(score))
+    parts = ("of the cases with ", *names, before_decided(score), " end well", *others, support, doubt(score))
     return Finding("for" if score.helps else "against", percent(score.success_with_as_far or 0), parts)
 
 

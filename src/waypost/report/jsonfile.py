@@ -102,6 +102,7 @@ def _log_document(explanation: Explanation, story: Story) -> dict[str, Any]:
             {
                 "name": score.name,
                 **{name: getattr(score, name) for name in COUNTED},
+                "late_cases": score.late_cases,
                 "stage": None if score.stage is None else score.stage.name,
                 "confounded": None if score.confounded is None else asdict(score.confounded),
                 "defines_outcome": score.defines_outcome is not None,

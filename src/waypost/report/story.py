@@ -80,7 +80,8 @@ def interval_cells(story: Story, score: ActivityScore) -> tuple[str, ...]:
 
 def shows_model(story: Story) -> bool:
     """Whether the model says something else than the log, so that both must be shown."""
-    return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in story.activities)
+    whole = (a for a in story.activities if not a.late_cases)  # the model passes a step also when all is decided
+    return any(a.observed is not None and abs(a.observed - a.good_share) >= APART for a in whole)
 
 
 def shows_stages(story: Story) -> bool:
@@ -117,7 +118,7 @@ def separating(story: Story) -> tuple[list[Group], list[Group]]:
 
     A group are activities that equally many good and bad cases have. One stage alone is a step like any other.
     """
-    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR]
+    clear = [group for group in _alike(story.ranked) if group[0].certain >= CLEAR and group[0].sure]
     stages = sorted((g for g in clear if g[0].good_share == 1), key=lambda g: -g[0].bad_share)
     if len(stages) < 2:
         return [], clear
@@ -168,6 +169,11 @@ def doubt(score: ActivityScore) -> str:
     return f" {differ}: of cases alike in that, {shares}."
 
 
+def before_decided(score: ActivityScore) -> str:
+    """Say that only what comes while the outcome is open counts, where an activity often comes later."""
+    return " before the outcome is decided" if score.late_cases else ""
+
+
 def _finding(group: Group) -> str:
     return _compared(group) + doubt(group[0])
 
@@ -176,12 +182,13 @@ def _compared(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     if (stage := score.stage) is not None and stage.success_with is not None and stage.success_without is not None:
-        compared = f"{percent(stage.success_with)} succeed with {printable(score.name)}{also} (n = {stage.having:,})"
+        name = f"{printable(score.name)}{before_decided(score)}{also}"
+        compared = f"{percent(stage.success_with)} succeed with {name} (n = {stage.having:,})"
         others = f"{percent(stage.success_without)} without"
         return f"Of the {count(stage.cases, 'case')} that pass {printable(stage.name)}, {compared}, {others}."
     sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
     (most, more), (least, less) = sides if score.separation > 0 else sides[::-1]
-    passed = f"pass {printable(score.name)}{also}"
+    passed = f"pass {printable(score.name)}{before_decided(score)}{also}"
     told = f"{percent(more)} of the cases {most} {passed}, {percent(less)} of those {least} (n = {score.cases:,})"
     if score.success_after is None or score.success_without is None:
         return f"{told}."
@@ -223,7 +230,13 @@ def defining(story: Story) -> tuple[str, ...]:
     reasons: dict[str, list[str]] = {}
     for score in story.defining:
         reasons.setdefault(str(score.defines_outcome), []).append(printable(score.name))
-    return tuple(f"{', '.join(names)}: {why}." for why, names in reasons.items())
+    late = (
+        f"{printable(a.name)}, in {a.late_cases:,} of the {a.cases + a.late_cases:,} cases that have it: comes only "
+        f"when the outcome is decided. These count as cases without it."
+        for a in story.ranked
+        if a.late_cases
+    )
+    return (*(f"{', '.join(names)}: {why}." for why, names in reasons.items()), *late)
 
 
 def trust(story: Story) -> tuple[str, ...]:

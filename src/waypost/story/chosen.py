@@ -18,6 +18,7 @@ from waypost.importance.whatifs import without as forbidding
 from waypost.learn import Learned, Prepared, activity_states, observed_strategy
 from waypost.learn.observed import Observed, passing
 from waypost.logs import Contrast, Contrasts, Log
+from waypost.logs.variants import waits_apart
 from waypost.model import FINAL, MDP, Strategy, induced_chain
 from waypost.model.arrays import Mask
 from waypost.model.traces import POSITIVE, Counted, written
@@ -92,14 +93,13 @@ class Chosen:
     def score(self, counted: Contrast) -> ActivityScore:
         """Score of one activity."""
         states, observed = self.known.states[counted.name], self.known.in_model(counted.name)
-        both = (counted.good_waiting, counted.bad_waiting)
-        good, bad = (None if each is None else each.before for each in both)
+        cases = counted.good_cases, counted.bad_cases
         return ActivityScore(
             **{each.name: getattr(counted, each.name) for each in fields(Counted)},
             observed=None if observed is None else same(observed.good_share, counted.good_share),
             bounds={name: Bounds(*map(float, bounds(q, states))) for name, q in self.questions.items()},
             on_few=self.on_few(states),
-            waiting=None if good is None or bad is None else (good, bad),
+            waiting=waits_apart(counted.good_waiting, counted.bad_waiting, cases),
         )
 
     @property

@@ -23,6 +23,7 @@ from waypost.learn import Learned, Prepared, prepare
 from waypost.learn.alergia import MergingProgress
 from waypost.logs import Actors, Contrasts, EventLog, Log, Recipe, RecipeStep, contrast, open_log, process_map
 from waypost.logs.confounding import confounding
+from waypost.logs.exposure import longer_cases
 from waypost.logs.stored import StoredLog
 from waypost.logs.traces import Traces, log_of_traces
 from waypost.model import MDP, Strategy
@@ -196,7 +197,8 @@ def _scores(
 
 def _doubted(log: Log, scores: Sequence[ActivityScore]) -> list[ActivityScore]:
     """Scores, those that findings may tell of with the attribute that confounds them, where there is one."""
-    telling = [s for s in scores if s.defines_outcome is None and s.certain > 0 and s.good_share < 1][:TELLING]
+    telling = [s for s in scores if s.defines_outcome is None and s.certain > 0 and s.good_share < 1]
+    telling = [s for s in telling if not s.late_cases][:TELLING]
     found = confounding(log, telling)
     return [replace(score, confounded=found.get(score.name)) for score in scores]
 
@@ -217,7 +219,14 @@ def _story(
         activities=tuple(scores),
         fit=_fit(known.learned),
         process_map=process_map(known.log),
-        notes=(*_forbidden(known.gone), *chosen.notes, *_no_choice(chosen, traces), *_few(counted), *doubts),
+        notes=(
+            *_longer(known.log, counted),
+            *_forbidden(known.gone),
+            *chosen.notes,
+            *_no_choice(chosen, traces),
+            *_few(counted),
+            *doubts,
+        ),
         by_state=by_state,
         performers=performers(traces),
     )
@@ -232,6 +241,21 @@ def _no_choice(chosen: Chosen, traces: Any) -> tuple[str, ...]:
     return (
         "whoever chooses has never more than one thing to choose; name the events that are alternatives (--choosing)",
     )
+
+
+def _longer(log: Log, counted: Contrasts) -> tuple[str, ...]:
+    """Tell that cases of one outcome are longer, where that alone may be why steps seem to matter."""
+    found = longer_cases(log.seen, counted)
+    if found is None:
+        return ()
+    good, bad = found
+    longer, more = ("longer", "good") if good > bad else ("shorter", "bad")
+    told = (
+        f"good cases are {longer} than bad ones, {good:g} events against {bad:g} in the median, and long cases have "
+        f"more of everything: that a step is in more of the {more} cases may mean no more than that; compare cases of "
+        "about the same length"
+    )
+    return (told,)
 
 
 def _few(counted: Contrasts) -> tuple[str, ...]:

@@ -41,15 +41,15 @@ class Occurrences:
     n_names: int
 
     @classmethod
-    def of(cls, seen: Variants, names: Sequence[str], *, decided: bool = False) -> Occurrences:
-        """Occurrences of activities by name; where `decided`, only those before the event that decides a case."""
+    def of(cls, seen: Variants, names: Sequence[str], until: Ints | None = None) -> Occurrences:
+        """Occurrences of activities by name, in each variant those before the place that `until` (V,) says."""
         number = {name: k for k, name in enumerate(names)}
         position = np.array([number.get(name, -1) for name in seen.activities], np.int64)
         place = np.arange(len(seen.kind)) - seen.first[seen.variant]
         code = position[seen.code]
         kept = code >= 0
-        if decided:
-            kept &= place < _decided_at(seen)[seen.variant]
+        if until is not None:
+            kept &= place < until[seen.variant]
         return cls(seen.variant[kept], place[kept], code[kept], len(seen), len(names))
 
     @cached_property
@@ -138,12 +138,3 @@ def first_given(key: Ints, value: Ints, size: int, missing: int) -> EventPlaces:
 def counted(has: Mask, weight: Floats) -> Floats:
     """(..., 2) good and bad cases of the variants that have something; `has` is (V, ...), `weight` (V, 2)."""
     return np.asarray(np.moveaxis(weight.T @ has.astype(float), 0, -1))
-
-
-def _decided_at(seen: Variants) -> EventPlaces:
-    """(V,) place of the first event that decides a variant as it ends, NEVER where none does."""
-    outcomes = np.array(seen.outcomes or [""] * len(seen), object)
-    decides = np.array([kind.decides for kind in seen.kinds], object)[seen.kind]
-    here = np.flatnonzero(decides == outcomes[seen.variant])
-    variant = seen.variant[here]
-    return first_given(variant, here - seen.first[variant], len(seen), NEVER)

@@ -95,7 +95,7 @@ def find_log_patterns(
     ready = ready_log(source, positive, actors, eps)
     log = ready.log if ready.log is not None else log_of_traces(ready.traces)
     contrasts = contrast(log)
-    search = LogSearch(log.seen, contrasts, effort)
+    search = LogSearch(log, contrasts, effort)
     judged = search.run(top)
     known, notes = _choosing(ready, log, learned, min_seen, progress)
     scopes: tuple[Range, ...] = (scope,) if isinstance(scope, str) else tuple(scope)

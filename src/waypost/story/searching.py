@@ -17,8 +17,9 @@ from math import isqrt
 
 import numpy as np
 
-from waypost.logs import Contrasts, Variants
-from waypost.logs.contrast import certain_difference
+from waypost.logs import Contrasts, Log
+from waypost.logs.contrast import HALF, certain_difference
+from waypost.logs.tally import open_until
 from waypost.model.arrays import Floats, Mask
 from waypost.story.occurrences import PAIRS, Occurrences, counted
 from waypost.uncertainty.chance import ALLOWED, Fourfold, beyond, by_chance, errors_at, limit, standard_errors
@@ -77,8 +78,9 @@ class Judgement:
 class LogSearch:
     """A search through the patterns of a log."""
 
-    def __init__(self, seen: Variants, contrasts: Contrasts, effort: int) -> None:
-        self.seen, good = seen, seen.good
+    def __init__(self, log: Log, contrasts: Contrasts, effort: int) -> None:
+        self.seen = seen = log.seen
+        good = seen.good
         self.weight = np.column_stack([np.where(good, seen.count, 0), np.where(good, 0, seen.count)]).astype(float)
         self.totals = self.weight.sum(axis=0)
         ranked = sorted(contrasts.ranked, key=lambda c: (-c.cases, c.name))
@@ -87,7 +89,8 @@ class LogSearch:
         self.names = [c.name for c in often[:most]]
         self.left_out = len(often) - len(self.names)
         self.found = Occurrences.of(seen, self.names)
-        self.known = Occurrences.of(seen, self.names, decided=True) if seen.deciding() else None
+        until = open_until(log)
+        self.known = None if until is None else Occurrences.of(seen, self.names, until)
         self.single = counted(self.found.present, self.weight)
         k = len(self.names)
         self.layers = {1: (1 + len(REPEATED)) * k, 2: len(PAIRS) * k * k, 3: 4 * k**3}
@@ -173,9 +176,7 @@ class LogSearch:
         has = holds(hypothesis, self.found)
         stage = self._stage(hypothesis)
         table = self._table(has, stage)
-        good, bad = table.good_with + table.good_without, table.bad_with + table.bad_without
-        certain = certain_difference(*(int(n) for n in (table.good_with, good, table.bad_with, bad)))
-        return Judgement(hypothesis, has, stage, table, certain, self._simpler(hypothesis))
+        return Judgement(hypothesis, has, stage, table, _certain_difference(table), self._simpler(hypothesis))
 
     def _simpler(self, hypothesis: Hypothesis) -> tuple[Floats, ...]:
         """Good and bad cases of every simpler pattern that a hypothesis is a special case of."""
@@ -232,6 +233,8 @@ class LogSearch:
         if self.known is None:
             return True
         table = self._table(holds(hypothesis, self.known), judged.stage)
+        if _certain_difference(table) < HALF * judged.certain:
+            return False
         return bool(standard_errors(table) > 0) == good and by_chance(table) <= allowed
 
     def _different(self, judged: list[Judgement], top: int) -> list[Judgement]:
@@ -266,6 +269,11 @@ class LogSearch:
             parts.append(Fourfold(*counted(one.has[part], weight), *counted(~one.has[part], weight)))
         errors = beyond(parts[0], parts[1])
         return (errors > 0) != one.helps or abs(errors) < errors_at(self._limit(len(one.hypothesis.steps)))
+
+
+def _certain_difference(table: Fourfold) -> float:
+    good, bad = table.good_with + table.good_without, table.bad_with + table.bad_without
+    return certain_difference(*(int(n) for n in (table.good_with, good, table.bad_with, bad)))
 
 
 def holds(hypothesis: Hypothesis, where: Occurrences) -> Mask:

@@ -136,7 +136,7 @@ def compare_logs(before: Log, after: Log, *, seed: int = 1, draws: int = DRAWS) 
             part: _change(measured[0][part][k], measured[1][part][k], drawn[0][part][:, k], drawn[1][part][:, k])
             for part in ("share", "good_share", "bad_share", "separation", "success_after")
         }
-        had = [next((c.cases for c in found.activities if c.name == name), 0) for found in counted]
+        had = [next((c.cases + c.late_cases for c in found.activities if c.name == name), 0) for found in counted]
         rows.append(ActivityChange(name, had[0], had[1], defines_outcome=_why(counted, name), **changes))
     rows.sort(key=lambda a: (a.defines_outcome is not None, not a.share.real, -abs(a.share.difference or 0), a.name))
     success = _change(*(m["success"][0] for m in measured), *(d["success"][:, 0] for d in drawn))

@@ -5,12 +5,13 @@ Nothing is learned. Drawing cases is drawing how often each kind of case comes, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.logs import Log, contrast
+from waypost.logs.tally import tally
 from waypost.model.arrays import Floats
 
 LEVEL = 0.95
@@ -29,8 +30,10 @@ def share_intervals(log: Log, *, resamples: int, seed: int, level: float = LEVEL
     (True, True, (1.0, 1.0))
     """
     names = tuple(log.activities())
-    stages = {c.name: names.index(c.stage.name) for c in contrast(log).activities if c.stage is not None}
-    drawn = drawn_shares(log, names, np.random.default_rng(seed), resamples, stages)
+    counted = contrast(log).activities
+    stages = {c.name: names.index(c.stage.name) for c in counted if c.stage is not None}
+    early = [c.name for c in counted if c.late_cases]
+    drawn = drawn_shares(log, names, np.random.default_rng(seed), resamples, stages, early)
     found: dict[str, dict[str, Interval]] = {name: {} for name in names}
     for part in ("good_share", "bad_share", "success_after", "success_without", "success_without_as_far"):
         for k, name in enumerate(names):
@@ -41,15 +44,20 @@ def share_intervals(log: Log, *, resamples: int, seed: int, level: float = LEVEL
     return found
 
 
-def _patterns(log: Log, names: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
-    """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are."""
-    seen = log.seen
-    there = seen.activities
-    rows = np.zeros((len(seen), len(names) + 1), bool)
-    rows[:, [names.index(name) for name in there]] = seen.present
-    rows[:, -1] = seen.good
+def _patterns(
+    log: Log, names: tuple[str, ...], early: Collection[str] = ()
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
+    """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are.
+
+    Of the activities that count only while the outcome is open, `early` has the names.
+    """
+    told, there = tally(log), log.seen.activities
+    having = np.where([name in early for name in there], told.early, told.having)
+    rows = np.zeros((len(told.count), len(names) + 1), bool)
+    rows[:, [names.index(name) for name in there]] = having
+    rows[:, -1] = told.good
     kinds, where = np.unique(rows, axis=0, return_inverse=True)
-    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=seen.count).astype(float)
+    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=told.count).astype(float)
 
 
 def measured_shares(log: Log, names: tuple[str, ...]) -> dict[str, Floats]:
@@ -64,12 +72,14 @@ def drawn_shares(
     random: np.random.Generator,
     draws: int,
     stages: Mapping[str, int] | None = None,
+    early: Collection[str] = (),
 ) -> dict[str, Floats]:
     """Shares in as many resamples: drawing cases is drawing how often each kind of case comes.
 
     `stages` are the stages of activities, by their position in `names`: what came as far is told where it is asked for.
+    Of activities in `early` only what comes while the outcome is open counts.
     """
-    present, good, counts = _patterns(log, names)
+    present, good, counts = _patterns(log, names, early)
     weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)
     found = _shares(present, good, weights)
     if stages is not None:

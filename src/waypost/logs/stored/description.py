@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from waypost.logs.description import (
     frequent,
     listed,
     outcome_candidates,
+    told_later,
 )
 from waypost.logs.headings import resource_column
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
@@ -161,6 +163,11 @@ def _attributes(log: StoredLog, events: Table, columns: list[str]) -> tuple[Attr
     constant = dict(zip(same.columns, log.values(same)[0], strict=True))  # None where no case tells anything
     opening = events.mutate(opening=events.met.min().over(ibis.window(group_by=events.k)))
     opening = opening.filter(opening.met == opening.opening)
+    counts = (
+        cases.agg(**{f"told_{c}": cases[f"low_{c}"].count() for c in own}),
+        opening.agg(**{f"begun_{c}": opening[c].count() for c in own}),
+    )
+    known = {name: n for table in counts for name, n in zip(table.columns, log.values(table)[0], strict=True)}
     found = []
     for name, c in zip(columns, own, strict=True):
         of_case = name.startswith("case:") or constant[c] is not False
@@ -170,7 +177,9 @@ def _attributes(log: StoredLog, events: Table, columns: list[str]) -> tuple[Attr
             values = cases.select(value=f"low_{c}", met="k")
         else:
             values = events.select(value=c, met="met")
-        found.append(_attribute(log, name, values, "case" if of_case else "event"))
+        told = _attribute(log, name, values, "case" if of_case else "event")
+        later = of_case and told_later(int(known[f"told_{c}"] - known[f"begun_{c}"]), int(known[f"told_{c}"]))
+        found.append(replace(told, later=later))
     return tuple(found)
 
 

@@ -19,6 +19,7 @@ from waypost.logs.log import ACTIVITY, BASE, CASE, DECIDES, DURATION, LIFECYCLE,
 from waypost.logs.log import listing as listed_columns
 from waypost.logs.stored.engines import Column, Engine, Table
 from waypost.logs.variants import Variants
+from waypost.model.arrays import Ints
 
 NO_TIME = -(2**62)  # in place of a time that is missing
 KNOWN = ("seen", "sizes", "_kinds", "weighed")  # whatever the notes are
@@ -51,6 +52,12 @@ class StoredLog:
         from waypost.logs.stored.seeing import see
 
         return see(self)
+
+    def closings(self, also: Mapping[str, str]) -> Ints:
+        """Where the cases of each variant are decided: see `waypost.logs.variants.Log.closings`."""
+        from waypost.logs.stored.seeing import closings
+
+        return closings(self, also)
 
     @cached_property
     def sizes(self) -> tuple[int, int, int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog, letter, number_of
 from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
+from waypost.model.arrays import Ints
 from waypost.model.traces import POSITIVE
 
 SECOND = 1_000_000
@@ -15,14 +18,9 @@ UNKNOWN = (None, None)  # two quantiles of nothing
 
 def see(log: StoredLog) -> Variants:
     """Variants of a stored log, with what its clock says."""
-    import pyarrow as pa
-
     rows = _complete(log)
     kinds = sorted(log.values(rows.select("activity", "base", "decides").distinct()))
-    names, base, decides = (list(part) for part in zip(*kinds, strict=True))
-    letters = [letter(k) for k in range(len(kinds))]
-    known = log.engine.put(pa.table({"activity": names, "base": base, "decides": decides, "letter": letters}))
-    words = log.engine.words(rows.join(known, ["activity", "base", "decides"]), "g", "pos", "letter")
+    words = _words(log, rows, kinds)
     ended = rows.group_by("g").agg(outcome=rows.outcome.max())
     groups = log.engine.keep(words.join(ended, "g").join(log.groups, "g"))
     found = groups.group_by("word", "outcome").agg(n=groups.n.sum(), met=groups.met.min())
@@ -122,22 +120,68 @@ def _seconds(micros: Column) -> Column:
     return micros.cast("float64") / SECOND
 
 
-def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
-    """Count the cases in which an activity comes late, and those that an event decided."""
+def closings(log: StoredLog, also: Mapping[str, str]) -> Ints:
+    """Where the cases of each variant of a stored log are decided (see `waypost.logs.variants.Log`)."""
+    import ibis
+
+    rows, seen = _complete(log), log.seen
+    kinds = sorted({(kind.name, kind.base, kind.decides) for kind in seen.kinds})
+    words = _words(log, rows, kinds)
+    ended = rows.group_by("g").agg(outcome=rows.outcome.max())
+    named = [(rows.activity == name, outcome) for name, outcome in also.items()]
+    told = _with_decisions(rows.mutate(decides=ibis.cases((rows.decides != "", rows.decides), *named, else_="")))
+    told = told.mutate(decided_at=told["at"].max(where=told.pos == told.decided).over(ibis.window(group_by=told.g)))
+    told = log.engine.keep(told)
+    if _timed(log, rows):
+        joined = told.join(log.cases, "g")
+        soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.decided_at]
+        settled = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon)
+        until = joined.select("k", "g", open=(~settled).cast("int64")).group_by("k", "g")
+        until = until.agg(until=lambda each: each.open.sum()).mutate(n=ibis.literal(1, "int64"))
+    else:
+        settled = told.decided.notnull() & (told.pos >= told.decided)
+        until = told.select("g", open=(~settled).cast("int64")).group_by("g")
+        until = until.agg(until=lambda each: each.open.sum()).join(log.groups.select("g", "n"), "g")
+    cases = until.select("g", "until", "n").join(words, "g").join(ended, "g")
+    found = cases.group_by("word", "outcome", "until").agg(n=cases.n.sum())
+    letters = {kind: letter(k) for k, kind in enumerate(kinds)}
+    spelt = ["".join(letters[kind.name, kind.base, kind.decides] for kind in one) for one in seen.sequences()]
+    number = {key: v for v, key in enumerate(zip(spelt, seen.outcomes or (), strict=True))}
+    told_of = sorted((number[word, end], int(until), int(n)) for word, end, until, n in log.values(found))
+    return np.array(told_of, np.int64).reshape(-1, 3)
+
+
+def _words(log: StoredLog, rows: Table, kinds: Sequence[tuple[str, str, str]]) -> Table:
+    """(g, word) the events of each group as one text; a letter stands for a kind of event."""
+    import pyarrow as pa
+
+    names, base, decides = (list(part) for part in zip(*kinds, strict=True))
+    letters = [letter(k) for k in range(len(kinds))]
+    known = log.engine.put(pa.table({"activity": names, "base": base, "decides": decides, "letter": letters}))
+    return log.engine.words(rows.join(known, ["activity", "base", "decides"]), "g", "pos", "letter")
+
+
+def _with_decisions(rows: Table) -> Table:
+    """Rows with the position of the event that `decided` the case: the first that spoke for its outcome unrevoked."""
     import ibis
 
     group = ibis.window(group_by=rows.g)
     speaks = rows.decides != ""
     against = speaks & ((rows.decides == POSITIVE) != (rows.outcome == POSITIVE))
-    rows = rows.mutate(
-        new=rows.pos == rows.pos.min().over(ibis.window(group_by=[rows.g, rows.activity])),
-        revoked=rows.pos.max(where=against).over(group),
-        speaks=speaks & ~against,
+    rows = rows.mutate(revoked=rows.pos.max(where=against).over(group), speaks=speaks & ~against)
+    counts = rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))
+    return rows.mutate(decided=rows.pos.min(where=counts).over(group))
+
+
+def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
+    """Count the cases in which an activity comes late, and those that an event decided."""
+    import ibis
+
+    rows = _with_decisions(
+        rows.mutate(new=rows.pos == rows.pos.min().over(ibis.window(group_by=[rows.g, rows.activity])))
     )
-    rows = rows.mutate(
-        decided=rows.pos.min(where=rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))).over(group),
-        closed=rows.pos.max(where=rows.new).over(group),
-    )
+    group = ibis.window(group_by=rows.g)
+    rows = rows.mutate(closed=rows.pos.max(where=rows.new).over(group))
     rows = rows.mutate(moment=ibis.coalesce(rows.decided, rows.closed))
     rows = rows.mutate(moment_at=rows["at"].max(where=rows.pos == rows.moment).over(group))
     first = log.engine.keep(rows.filter(rows.new))
