@@ -60,6 +60,34 @@ def test_machine_code_is_on_disk_once_it_was_compiled_until_its_text_changes(dou
     assert not on_disk(doubled.plain, {source})
 
 
+def test_machine_code_of_another_numba_is_none(doubled, tmp_path):
+    """Numba would compile it again, so a small piece of work must not count on it."""
+    assert doubled.compiled(2) == 4
+    assert doubled.is_on_disk()
+    (index,) = tmp_path.rglob("*.nbi")
+    version = numba.__version__.encode()
+    assert version in index.read_bytes()[:64]
+    index.write_bytes(index.read_bytes().replace(version, b"0" * len(version), 1))
+    assert not doubled.is_on_disk()
+
+
+def test_who_has_no_home_keeps_no_machine_code_and_no_folder_called_tilde(doubled, tmp_path, monkeypatch):
+    """As in a container that runs under a number that nobody has; numba would keep it in ./~/.cache."""
+
+    def nobody(_number):
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert not doubled.is_on_disk()
+    assert doubled.compiled(2) == 4
+    assert not list((tmp_path / "here").iterdir())
+
+
 def test_what_is_long_to_compile_waits_for_more_work_unless_it_is_on_disk(doubled):
     long = Kernel(doubled.plain)
     long.__dict__.update(_bytes=100 * BYTES, _kept=False)

@@ -42,6 +42,7 @@ COMMANDS = {  # name: (module, what `waypost --help` says)
     "verify": ("waypost.cli.verify", "Have Storm check what a strategy attains."),
     "learn": ("waypost.cli.learn", "Learn a model from an event log."),
     "case": ("waypost.cli.case", "Build a case study, or list them."),
+    "compile": ("waypost.cli.compile", "Make all machine code now, so that no command has to wait for it."),
     "bench": ("waypost.cli.bench", "Measure Waypost and Storm on this machine."),
     "encode": ("waypost.cli.encode", "Compute a bound with one of the paper's encodings, or export it for a solver."),
     "reproduce": ("waypost.cli.reproduce", "Reproduce the paper's tables and figure, beside exact values."),

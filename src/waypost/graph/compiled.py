@@ -19,7 +19,7 @@ from threading import Lock, Timer
 from types import FunctionType
 from typing import Any, TypeVar
 
-from waypost.graph.keeping import keep_carefully, on_disk
+from waypost.graph.keeping import has_place, keep_carefully, on_disk
 
 WORTH_COMPILING = 200_000  # basic steps, some fifty milliseconds of plain Python
 LOADING = 0.2  # times as many are worth machine code from the disk, a few milliseconds
@@ -35,6 +35,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _HASTE = Lock()
+_kernels: list[Kernel] = []  # all there are so far
 _in_haste = 0  # blocks of `eagerly` that somebody is in
 _watching: list[Callable[[], None]] = []  # who wants to know
 
@@ -58,14 +59,27 @@ class Kernel:
         self.leaf = leaf
         self.spent = 0.0  # basic steps asked for so far
         self.__doc__ = function.__doc__
+        _kernels.append(self)
 
     def __call__(self, *args: Any) -> Any:
         """Run in plain Python."""
         return self.plain(*args)
 
+    @property
+    def name(self) -> str:
+        """Its module and its own name, as in ``solve.optimiser.settle``."""
+        return f"{self.plain.__module__.removeprefix('waypost.')}.{self.plain.__qualname__}"
+
+    @property
+    def was_compiled(self) -> bool:
+        """Whether this process runs machine code of it."""
+        return self.spent == inf
+
     @cached_property
     def compiled(self) -> Callable[..., Any]:
         """Machine code for this kernel and the kernels it calls."""
+        if not has_place(self.plain):
+            return self._compiled(cache=False)
         try:
             compiled = self._compiled(cache=True)
         except (RuntimeError, OSError):  # nowhere to keep it: no home, and installed where nobody may write
@@ -91,6 +105,10 @@ class Kernel:
 
     @cached_property
     def _kept(self) -> bool:
+        return self.is_on_disk()
+
+    def is_on_disk(self) -> bool:
+        """Whether machine code of it is on the disk now."""
         return on_disk(self.plain, self._sources)
 
     @property
@@ -150,6 +168,11 @@ class Kernel:
                     told()
         self.spent = inf  # once compiled, always
         return self.compiled
+
+
+def kernels() -> list[Kernel]:
+    """All kernels of the modules that were imported so far."""
+    return list(_kernels)
 
 
 @cache

@@ -12,12 +12,16 @@ neither is kept, and neither is waited for.
 
 from __future__ import annotations
 
+import glob
 import hashlib
+import importlib.util
 import io
 import os
 import pickle
+import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,20 +30,56 @@ from typing import Any
 def on_disk(function: Callable[..., Any], sources: Iterable[str]) -> bool:
     """Whether machine code of a function lies where numba looks for it, and none of its `sources` is younger.
 
-    It is a guess that takes a moment and does not need numba: whoever believes it may still have to compile.
+    It is a guess that takes a moment and does not import numba: on another kind of processor one may still have to
+    compile.
     """
-    code = function.__code__
-    source = Path(code.co_filename)
-    name = f"{source.stem}.{function.__qualname__}-{code.co_firstlineno}.py{sys.version_info[0]}{sys.version_info[1]}"
-    given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    shared = Path(given) if given else Path(home, "numba").expanduser()
-    beside = source.parent / "__pycache__"
+    given, beside = os.environ.get("NUMBA_CACHE_DIR"), Path(function.__code__.co_filename).parent / "__pycache__"
+    name = glob.escape(index_name(function))
     try:
         youngest = max(Path(file).stat().st_mtime for file in sources)
-        found = [*shared.glob(f"*/{name}*.nbi"), *([] if given else beside.glob(f"{name}*.nbi"))]
-        return any(file.stat().st_mtime >= youngest for file in found)
+        shared = kept_in()
+        found = [*(shared.glob(f"*/{name}*.nbi") if shared else ()), *(() if given else beside.glob(f"{name}*.nbi"))]
+        return any(file.stat().st_mtime >= youngest and _is_of_our_numba(file) for file in found)
     except OSError:
         return False
+
+
+def _is_of_our_numba(index: Path) -> bool:
+    """Whether numba will believe an index of its files, which begins with the version that wrote it."""
+    with index.open("rb") as file:
+        return _numba_version() in file.read(64)
+
+
+@cache
+def _numba_version() -> bytes:
+    """Version of the numba that is installed, without importing it; nothing, where that cannot be told."""
+    with suppress(OSError, ValueError):
+        spec = importlib.util.find_spec("numba")
+        text = Path((spec and spec.origin) or "").with_name("_version.py").read_text(encoding="utf-8")
+        if found := re.search(r"""["']version["']: ["']([^"']+)["']""", text):
+            return found[1].encode()
+    return b""
+
+
+def index_name(function: Callable[..., Any]) -> str:
+    """What numba calls the files of a function, without their endings."""
+    code = function.__code__
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}"
+    return f"{Path(code.co_filename).stem}.{function.__qualname__}-{code.co_firstlineno}.{version}"
+
+
+def kept_in() -> Path | None:
+    """Folder for machine code that is not beside its module; None for a user without a home."""
+    given, home = os.environ.get("NUMBA_CACHE_DIR"), os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return Path(given) if given else Path(home, "numba").expanduser()
+    except RuntimeError:  # as in a container that runs under a number nobody has
+        return None
+
+
+def has_place(function: Callable[..., Any]) -> bool:
+    """Whether machine code may be kept at all: for a user without a home numba would make a folder called ``~``."""
+    return kept_in() is not None or os.access(Path(function.__code__.co_filename).parent, os.W_OK)
 
 
 def keep_carefully(dispatcher: Any, sources: Iterable[str], constants: str) -> None:
@@ -47,6 +87,7 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str], constants: str) -> N
 
     It is made again with its `sources`, and where its `constants` are others.
     """
+    import numpy as np
     from numba.core.caching import IndexDataCacheFile
 
     class Checked(IndexDataCacheFile):  # type: ignore[misc]
@@ -75,7 +116,7 @@ def keep_carefully(dispatcher: Any, sources: Iterable[str], constants: str) -> N
     old = kept._cache_file  # noqa: SLF001
     new = Checked.__new__(Checked)
     new.__dict__.update(old.__dict__)
-    new._source_stamp = [old._source_stamp, constants, *map(_digest, sorted(sources))]  # noqa: SLF001
+    new._source_stamp = [old._source_stamp, np.__version__, constants, *map(_digest, sorted(sources))]  # noqa: SLF001
     kept._cache_file = new  # noqa: SLF001
     kept.load_overload = _or_none(kept._load_overload)  # noqa: SLF001 - without the compiler
     kept.save_overload = _or_none(kept.save_overload)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from waypost.importance.activities import ActivityScore, Story
 from waypost.importance.deciding import Decision, Decisions
@@ -65,21 +65,8 @@ def findings(explanation: Explanation) -> list[Finding]:
     8.2 % | of the runs that reach 'Granted' pass Rework when the best is done; otherwise 0 to 8.2 %.
     0 % | of the runs that reach 'Granted' pass Angry or Rejected: what leads there is to be avoided.
     """
-    if explanation.log is not None:
-        return _from_log(explanation, explanation.log)[:MOST]
-    return [_short(finding, explanation.mdp) for finding in _from_model(explanation)[:MOST]]
-
-
-def _short(finding: Finding, mdp: MDP) -> Finding:
-    """The same with short names of states of many variables."""
-    called = short_names(mdp)
-    parts = (
-        replace(part, text=part.text.replace(mdp.states[part.state], printable(called(part.state))))
-        if isinstance(part, Name) and part.state is not None
-        else part
-        for part in finding.parts
-    )
-    return replace(finding, parts=tuple(parts))
+    found = _from_log(explanation, explanation.log) if explanation.log is not None else _from_model(explanation)
+    return found[:MOST]
 
 
 def _from_log(explanation: Explanation, story: Story) -> list[Finding]:
@@ -293,7 +280,7 @@ def _entries(explanation: Explanation) -> list[_Told]:
     What several states share has the bounds of passing any of them.
     """
     called, turns = captions(explanation.mdp), turn_states(explanation.mdp)
-    shared, seen = Counter(called), set(explanation.told_groups)
+    shared, seen, short = Counter(called), set(explanation.told_groups), short_names(explanation.mdp)
     found = [
         _Told(Name(printable(group)), group_kind(explanation, group), explanation.groups[group])
         for group in explanation.told_groups
@@ -308,8 +295,10 @@ def _entries(explanation: Explanation) -> list[_Told]:
             seen.add(caption)
             bounds = explanation.groups[caption]
             kind = kind_of(bounds[explanation.main_scope])
+        elif caption == explanation.mdp.states[state]:
+            caption = short(state)
         elif shared[caption] > 1:
-            caption = f"{caption} ({addition(caption, explanation.mdp.states[state])})"
+            caption = f"{caption} ({addition(caption, short(state))})"
         found.append(_Told(Name(printable(caption), state=state), kind, bounds))
     return found
 
