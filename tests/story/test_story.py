@@ -25,7 +25,7 @@ from waypost.story import activity_path
 COUNTED = ["cases", "events", "good_share", "bad_share", "observed", "success_after", "success_without"]
 COUNTED += ["success_without_as_far"]
 BY_STATE = "--by state asks about the states of a learned model"
-KEYS = ["name", *COUNTED, "stage", "confounded", "defines_outcome"]
+KEYS = ["name", *COUNTED, "late_cases", "stage", "confounded", "defines_outcome"]
 CHOOSING = Actors({"help": "us", "wait": "us", "luck": "us", "*": "they"}, frozenset({"us"}))
 
 

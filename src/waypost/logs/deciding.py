@@ -23,6 +23,7 @@ from waypost.model.traces import NEGATIVE, POSITIVE
 ALIKE = 0.999  # share of the cases with an activity that must have the same outcome
 LATE = 0.95  # share of the cases with an activity in which it must come when nothing is open any more
 MOSTLY = 0.5  # the same for an activity that all cases of one outcome have and no other
+CHANCE = 0.05  # that all cases with any of the activities have one outcome: with more it may be a coincidence
 OFTEN = 30  # cases that tell that an activity ends them; with fewer it may be a coincidence
 MOMENT = np.timedelta64(1, "s")  # what one click writes into a log within this time happens at once
 
@@ -61,5 +62,7 @@ def deciding_activities(seen: Variants) -> dict[str, str]:
         if by_event >= LATE and late >= LATE:
             why[name] = "comes only when the outcome is decided"
         elif max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE:
-            why[name] = ENDS[POSITIVE if well / cases > 0.5 else NEGATIVE]
+            share = (n_good if well else n_bad) / (n_good + n_bad)
+            if alone or share**cases * len(seen.activities) < CHANCE:
+                why[name] = ENDS[POSITIVE if well else NEGATIVE]
     return why

@@ -30,7 +30,10 @@ def longer_cases(seen: Variants, counted: Contrasts) -> tuple[float, float] | No
     (13.0, 4.0)
     """
     cases = seen.n_cases
-    free = [c for c in counted.ranked if c.stage is None and OFTEN * cases <= c.cases < cases and c.separation]
+    some = (c for c in counted.ranked if OFTEN * cases <= c.cases < cases and c.separation)
+    free = [
+        c for c in some if c.stage is None and c.good_share < 1
+    ]  # what all good cases pass has its place in an order
     if len(free) < STEPS:
         return None
     length, good = np.diff(seen.first), seen.good

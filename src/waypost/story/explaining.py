@@ -252,8 +252,7 @@ def _longer(log: Log, counted: Contrasts) -> tuple[str, ...]:
     longer, more = ("longer", "good") if good > bad else ("shorter", "bad")
     told = (
         f"good cases are {longer} than bad ones, {good:g} events against {bad:g} in the median, and long cases have "
-        f"more of everything: that a step is in more of the {more} cases may mean no more than that; compare cases of "
-        "about the same length"
+        f"more of everything: that a step is in more of the {more} cases may mean no more than that"
     )
     return (told,)
 

@@ -136,11 +136,11 @@ def closings(log: StoredLog, also: Mapping[str, str]) -> Ints:
         joined = told.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.decided_at]
         settled = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon)
-        until = joined.select("k", "g", open=(~settled).cast("int64")).group_by("k", "g")
+        until = joined.select("k", "g", open=ibis.ifelse(settled, ibis.literal(0, "int64"), 1)).group_by("k", "g")
         until = until.agg(until=lambda each: each.open.sum()).mutate(n=ibis.literal(1, "int64"))
     else:
         settled = told.decided.notnull() & (told.pos >= told.decided)
-        until = told.select("g", open=(~settled).cast("int64")).group_by("g")
+        until = told.select("g", open=ibis.ifelse(settled, ibis.literal(0, "int64"), 1)).group_by("g")
         until = until.agg(until=lambda each: each.open.sum()).join(log.groups.select("g", "n"), "g")
     cases = until.select("g", "until", "n").join(words, "g").join(ended, "g")
     found = cases.group_by("word", "outcome", "until").agg(n=cases.n.sum())
