@@ -51,7 +51,7 @@ def coordinates_of(mdp: MDP, given: Mapping[Any, tuple[int, int]] | None = None)
         return found or None
     for across, down in _PAIRS:
         found = {s: place for s, name in enumerate(mdp.states) if (place := _read(name, across, down))}
-        if 2 * len(found) >= mdp.n_states and (_begin(mdp, across, down) or _fills(found)):
+        if 2 * len(found) >= mdp.n_states and (across != "x" or _begin(mdp, across, down) or _fills(found)):
             return found
     found = {s: (int(pair[1]), int(pair[2])) for s, name in enumerate(mdp.states) if (pair := _BARE.match(name))}
     return found if 10 * len(found) >= 9 * mdp.n_states else None

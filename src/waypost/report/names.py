@@ -73,8 +73,8 @@ def short_titles(mdp: MDP) -> list[str]:
     """(S,) titles in which names of many variables are short, see `short_names`; the start is called so.
 
     >>> start, later = (", ".join(f"{x}={int(x == y)}" for x in "abcdefg") for y in "ag")
-    >>> short_titles(MDP.from_dict({start: {"go": later}, later: {}}, initial=start, labels={"won": [start, later]}))
-    ['won (start)', 'won (a=0, g=1)']
+    >>> short_titles(MDP.from_dict({start: {"go": later}, later: {}}, initial=start))
+    ['(start)', 'a=0, g=1']
     """
     called, named = short_names(mdp), zip(mdp.states, titles(mdp), strict=True)
     return [title.replace(name, called(s)).replace("((start))", "(start)") for s, (name, title) in enumerate(named)]
