@@ -156,6 +156,7 @@ def test_boxes_do_not_overlap(engine, direction):
         (("(4,1,3)", "(4,1,2)"), None),  # three numbers are no place on a grid
         (("loc=3", "loc=4"), None),
         (("max=3, my=4", "q"), None),
+        (("b=1, x=0, y=0", "b=1, x=60, y=4"), None),  # clocks: places would fill more of their grid
     ],
 )
 def test_coordinates_are_read_off_names(names, found):
