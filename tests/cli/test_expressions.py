@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from waypost.cli import cli
-from waypost.errors import WaypostError
+from waypost.errors import PrecisionError, WaypostError
 from waypost.formats import write_mdp
-from waypost.importance import group_importance
+from waypost.importance import group_importance, variables
 from waypost.model import MDP
 
 WALK = MDP.from_dict(
@@ -123,3 +123,33 @@ def test_what_every_run_passes_is_named_in_a_note_and_not_told(tmp_path):
     assert "y=1 (" not in done.stdout
     quiet = CliRunner().invoke(cli, ["explain", str(tmp_path / "dare.drn"), "--target", "y=3", "--quiet"])
     assert quiet.stderr == ""
+
+
+def test_values_that_cannot_be_certified_do_not_take_the_states_along(model, monkeypatch):
+    """Law: nobody asked for values of variables, so states are told without them; who asks for them is refused."""
+
+    def refuse(*_given, **_options):
+        raise PrecisionError("no digits are left")
+
+    monkeypatch.setattr(variables, "by_variable", refuse)
+    done = CliRunner().invoke(cli, ["explain", model, "--target", "won"])
+    assert done.exit_code == 0
+    assert "note: values of variables could not be certified and are left out (no digits are left)" in done.stderr
+    assert "y=1 (" not in done.stdout
+    assert "x=1, y=0" in done.stdout
+    asked = CliRunner().invoke(cli, ["explain", model, "--target", "won", "--by", "variable"])
+    assert isinstance(asked.exception, PrecisionError)
+
+
+def test_values_are_asked_about_in_fractions_where_these_are_asked_for(model, monkeypatch):
+    """Law: `--exact` answers by values in fractions too, and asks nothing on its own, which could take long."""
+    asked, by_variable = [], variables.by_variable
+
+    def watched(*given, **options):
+        asked.append(options["exact"])
+        return by_variable(*given, **options)
+
+    monkeypatch.setattr(variables, "by_variable", watched)
+    assert "y=1" in ran("explain", model, "--target", "won", "--by", "variable", "--exact")
+    assert "y=1 (" not in ran("explain", model, "--target", "won", "--exact")
+    assert asked == [True]

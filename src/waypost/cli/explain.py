@@ -26,7 +26,7 @@ from waypost.cli.source import (
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.environments.named import names_environment
-from waypost.errors import ModelError, NameUnknownError, UndefinedImportanceError, WaypostError
+from waypost.errors import ModelError, NameUnknownError, PrecisionError, UndefinedImportanceError, WaypostError
 from waypost.model import MDP
 from waypost.model.steps import STEP
 from waypost.processes.places import working
@@ -257,14 +257,21 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
             progress=progress,
             **options["needs"],
         )
-        return with_groups(found, {**_values(loaded.mdp, target, options), **groups})
+        try:
+            return with_groups(found, {**_values(loaded.mdp, target, options), **groups})
+        except PrecisionError as why:
+            if options["by"] == "variable":
+                raise
+            tell([f"values of variables could not be certified and are left out ({why})"], quiet=options["quiet"])
+            options["first"].clear()
+            return with_groups(found, groups)
 
 
 def _values(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[str, str]:
     """Values of variables, and conjunctions, that come before the states: the first ones, or as many as asked for."""
     by = options["by"]
     variables = [name for name, variable in mdp.variables.items() if name != STEP and not variable.constant]
-    first = by == "auto" and options["read"] and not options["states"] and len(variables) > 1
+    first = by == "auto" and options["read"] and not (options["states"] or options["exact"]) and len(variables) > 1
     if by != "variable" and not first:
         return {}
     from waypost.importance.variables import by_variable, quick_length
@@ -275,7 +282,7 @@ def _values(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[
         tell(["--by variable tells of the values of variables, which takes a while here"], quiet=options["quiet"])
         return {}
     scope: Any = "optimal" if options["scope"] == "optimal" else "all"
-    told = by_variable(mdp, target=target, scope=scope, variables=variables, length=length)
+    told = by_variable(mdp, target=target, scope=scope, variables=variables, length=length, exact=options["exact"])
     if said := inevitable(told):
         tell([said], quiet=options["quiet"])
     telling = [p.text for p in told.predicates if not p.inevitable and (p.states > 1 or not first)]  # or it has a row
