@@ -21,6 +21,9 @@ FILES = {  # under the folder of the data
     "spotify10000": "models/learned/spotify10000.drn",
 }
 
+EVERY = 1_100  # states of a model, all of which Storm is asked about
+FEW = 50  # states of a larger one
+
 
 @dataclass(frozen=True)
 class Shared:
@@ -66,3 +69,12 @@ def share_file(source: Path, target: str, path: Path, *, sample: int | None, see
 def sampled(n: int, size: int, seed: int = 1) -> NDArray[np.int64]:
     """Some of `n` states, each as likely as any other, the same for the same seed."""
     return np.sort(np.random.default_rng([seed, n]).choice(n, min(size, n), replace=False))
+
+
+def in_random_order(n: int, most: int | None = None) -> list[int]:
+    """States that Storm is asked about as long as there is time: all of a model of few, or `most` of them.
+
+    Those that it gets to are as likely as any others.
+    """
+    some = sampled(n, most or (n if n <= EVERY else FEW))
+    return np.random.default_rng(n).permutation(some).tolist()  # type: ignore[no-any-return]

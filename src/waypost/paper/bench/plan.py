@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SAMPLES = {"spotify1000": 10, "spotify10000": 6}  # states that Storm is asked about
+ENOUGH = 10.0  # seconds of Storm's, from which a loop over random states is extrapolated
 Tell = Callable[[str], None]
 
 

@@ -1,7 +1,7 @@
 """Every model of the QComp set, beside Storm: wins and losses, whatever the model is full of.
 
-Storm is asked first, about some random states. Where its loop over all of them would take more than ten minutes, both
-tools are asked about fifty of them; otherwise we are asked about all.
+Storm is asked first, about random states. Where its loop over all of them would take more than ten minutes, both tools
+are asked about those; otherwise we are asked about all.
 """
 
 from __future__ import annotations
@@ -13,20 +13,16 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from waypost.model import MDP
 from waypost.paper.bench import storm
-from waypost.paper.bench.models import Shared, sampled, share
-from waypost.paper.bench.plan import Plan
+from waypost.paper.bench.models import Shared, in_random_order, share
+from waypost.paper.bench.plan import ENOUGH, Plan
 from waypost.paper.bench.protocols import instances
 from waypost.paper.bench.rows import Cost, Row
 from waypost.paper.bench.sides import ask_storm, completed, ours
 
 LARGEST = 100_000  # states, as published
-FEW = 50  # states, where a loop over all of them takes too long
 TOO_LONG = 600.0  # seconds
-ENOUGH = 10.0  # seconds of Storm's, from which its loop is extrapolated
 SMALL = 1_000  # states, up to which we are not hurried: the first of these models wait for the compiler
 PATIENCE = 60.0  # seconds for us; or as long as Storm's loop, up to three times that
 
@@ -43,9 +39,8 @@ def qcomp(name: str, plan: Plan) -> Iterator[Row | str]:
 
 
 def _beside(title: str, mdp: MDP, path: Path, plan: Plan) -> Row:
-    few = sampled(mdp.n_states, plan.samples or FEW)
-    few = np.random.default_rng(mdp.n_states).permutation(few)  # those that Storm gets to are random ones
-    shared = share(mdp, "goal", path, few.tolist())
+    few = in_random_order(mdp.n_states, plan.samples)
+    shared = share(mdp, "goal", path, few)
     answers = None
     if plan.use_storm:
         plan.tell(f"{title}: Storm, {len(few)} of {mdp.n_states:,} states")

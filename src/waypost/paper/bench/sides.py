@@ -51,13 +51,13 @@ def ask_storm(shared: Shared, plan: Plan, *, rounds: int = 1, limit: float | Non
     return storm.ask(shared.path, queries, limit=limit or plan.limit, rounds=rounds, **more)
 
 
-def beside_storm(row: Row, bounds: Pairs, shared: Shared, plan: Plan, *, rounds: int) -> Row:
+def beside_storm(row: Row, bounds: Pairs, shared: Shared, plan: Plan, *, rounds: int, **more: Any) -> Row:
     """Complete a row with Storm's time for the same bounds, scaled from its sample to all states asked for."""
     if not plan.use_storm:
         return row
     plan.tell(f"{row.name}: Storm, {len(shared.asked)} states")
     try:
-        answers = ask_storm(shared, plan, rounds=rounds)
+        answers = ask_storm(shared, plan, rounds=rounds, **more)
     except TimeoutError:
         return replace(row, note=f"Storm did not build the model within {10 * plan.limit + 60:g} s")
     return completed(row, bounds, answers)

@@ -14,8 +14,8 @@ from waypost.paper.bench import storm
 from waypost.paper.bench.commands import commands
 from waypost.paper.bench.exact import exact
 from waypost.paper.bench.lakes import lake
-from waypost.paper.bench.models import Shared, find_model, sampled, share, share_file
-from waypost.paper.bench.plan import SAMPLES, Plan
+from waypost.paper.bench.models import Shared, find_model, in_random_order, sampled, share, share_file
+from waypost.paper.bench.plan import ENOUGH, SAMPLES, Plan
 from waypost.paper.bench.protocols import LARGEST, PROPERTIES, instances
 from waypost.paper.bench.qcomp import qcomp
 from waypost.paper.bench.report import ratio
@@ -208,7 +208,8 @@ def _every_state(
 ) -> Iterator[Row | str]:
     """All states of a model in every way of asking; Storm's loop is timed on a sample, and scaled."""
     with tempfile.TemporaryDirectory(prefix="waypost-") as folder:
-        shared = share(mdp, target, Path(folder, "model.drn"), sampled(mdp.n_states, plan.sample_of(name)).tolist())
+        most = plan.sample_of(name) if plan.quick else plan.samples
+        shared = share(mdp, target, Path(folder, "model.drn"), in_random_order(mdp.n_states, most))
         plan.tell(f"{name}: {title}: Waypost, all {shared.n_states} states")
         works = [
             {"kind": "states", "target": "target", "scope": "all", "shown": shared.asked},
@@ -222,7 +223,7 @@ def _every_state(
             replace(row, asked=shared.n_states, series=None if series is None else f"{series}, {way}")
             for row, way in zip(rows, ways, strict=True)
         ]
-        yield beside_storm(rows[0], bounds[0], shared, plan, rounds=1)
+        yield beside_storm(rows[0], bounds[0], shared, plan, rounds=1, enough=ENOUGH)
         yield from rows[1:]
 
 
