@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from waypost.graph.arrows import Graph
 from waypost.graph.compiled import kernel, leaf
@@ -69,7 +68,7 @@ def orbits(graph: Graph, data: NDArray[np.float64], kinds: Ints) -> Ints:
         if renaming is None or _told(graph, data, renaming) != plain:
             tried[kind[pair[0]]] = True
         else:
-            first = _joined(first, renaming)
+            first = _joined.sized(10.0 * n)(first, renaming)
     return first
 
 
@@ -105,15 +104,24 @@ def _renaming(model: Coloured, colours: Colours, one: int, other: int) -> Ints |
     return renaming
 
 
-def _joined(first: Ints, renaming: Ints) -> Ints:
-    """Orbits, joined where a renaming leads from one to the other."""
-    from scipy.sparse.csgraph import connected_components  # scipy's solvers come with it: not for a single question
+@kernel
+def _joined(first, renaming) -> Any:  # type: ignore[no-untyped-def]
+    """(S,) orbits by their first states, joined where a renaming leads from one to the other."""
+    joined = first.copy()
+    for x in range(len(first)):
+        one = _first_of(joined, x)
+        other = _first_of(joined, renaming[x])
+        joined[max(one, other)] = min(one, other)
+    for x in range(len(first)):
+        joined[x] = joined[joined[x]]  # who comes before it has its first state already
+    return joined
 
-    n = len(first)
-    ties = csr_array((np.ones(2 * n, bool), (np.tile(np.arange(n), 2), np.concatenate([first, renaming]))), (n, n))
-    _, orbit = connected_components(ties, directed=False)
-    _, least = np.unique(orbit, return_index=True)
-    return np.asarray(least[orbit])
+
+@leaf
+def _first_of(joined, x):  # type: ignore[no-untyped-def]
+    while joined[x] != x:
+        x = joined[x]
+    return x
 
 
 def _told(graph: Graph, data: NDArray[np.float64], renaming: Ints) -> bytes:
@@ -132,14 +140,9 @@ def _told(graph: Graph, data: NDArray[np.float64], renaming: Ints) -> bytes:
 
 def _refined(model: Coloured, colours: Colours) -> Colours:
     """Colours as fine as whom states lead to, and are led to from, can make them."""
-    classes = len(np.unique(colours))
-    work = 4.0 * ROUNDS * (len(colours) + len(model.indices))
-    while True:
-        with np.errstate(over="ignore"):  # hashes are what is left
-            colours = _recolour.sized(work)(ROUNDS, colours, model)
-        before, classes = classes, len(np.unique(colours))
-        if classes in (before, len(colours)):
-            return colours
+    with np.errstate(over="ignore"):  # hashes are what is left
+        found: Colours = _recoloured.sized(4.0 * ROUNDS * (len(colours) + len(model.indices)))(colours, model)
+    return found
 
 
 def _mixed_all(numbers: Colours) -> Colours:
@@ -156,25 +159,52 @@ def _mixed(number):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _recolour(rounds, colours, model) -> Any:  # type: ignore[no-untyped-def]
-    """Some rounds of refinement; sums of hashes, because neither choices nor arrows have an order."""
+def _recoloured(colours, model) -> Any:  # type: ignore[no-untyped-def]
+    """Rounds of refinement, until some of them make no more colours; there is none for every state."""
     n = len(colours)
     now = colours.copy()
     ahead = np.empty(n, np.uint64)
     back = np.empty(n, np.uint64)
-    for _ in range(rounds):
-        back[:] = np.uint64(0)
-        for x in range(n):
-            ahead[x] = np.uint64(0)
-            for c in range(model.first_choice[x], model.first_choice[x + 1]):
-                choice = np.uint64(0)
-                for e in range(model.indptr[c], model.indptr[c + 1]):
-                    choice += _mixed(now[model.indices[e]] ^ model.bits[e])
-                choice = _mixed(choice)
-                ahead[x] += choice
-                come = _mixed(choice ^ now[x])
-                for e in range(model.indptr[c], model.indptr[c + 1]):
-                    back[model.indices[e]] += _mixed(come ^ model.bits[e])
-        for x in range(n):
-            now[x] = _mixed(_mixed(now[x] + ahead[x]) ^ back[x])
+    table = np.empty(2 * n, np.int64)
+    before = 0
+    classes = _different(now, table)
+    while before < classes < n:
+        for _ in range(ROUNDS):
+            _recolour(model, now, ahead, back)
+        before = classes
+        classes = _different(now, table)
     return now
+
+
+@leaf
+def _recolour(model, now, ahead, back) -> None:  # type: ignore[no-untyped-def]
+    """One round; sums of hashes, because neither choices nor arrows have an order. The last two are room."""
+    back[:] = np.uint64(0)
+    for x in range(len(now)):
+        ahead[x] = np.uint64(0)
+        for c in range(model.first_choice[x], model.first_choice[x + 1]):
+            choice = np.uint64(0)
+            for e in range(model.indptr[c], model.indptr[c + 1]):
+                choice += _mixed(now[model.indices[e]] ^ model.bits[e])
+            choice = _mixed(choice)
+            ahead[x] += choice
+            come = _mixed(choice ^ now[x])
+            for e in range(model.indptr[c], model.indptr[c + 1]):
+                back[model.indices[e]] += _mixed(come ^ model.bits[e])
+    for x in range(len(now)):
+        now[x] = _mixed(_mixed(now[x] + ahead[x]) ^ back[x])
+
+
+@leaf
+def _different(colours, table) -> int:  # type: ignore[no-untyped-def]
+    """How many colours there are; `table` is room for twice as many states."""
+    table[:] = -1
+    found = 0
+    for x in range(len(colours)):
+        at = colours[x] % np.uint64(len(table))
+        while table[at] >= 0 and colours[table[at]] != colours[x]:
+            at = (at + np.uint64(1)) % np.uint64(len(table))
+        if table[at] < 0:
+            table[at] = x
+            found += 1
+    return found
