@@ -49,13 +49,9 @@ def begin(w, s, course, lanes, idling) -> None:  # type: ignore[no-untyped-def]
     if approached:
         _approach(s, wide, course, idling)
         idling.home[0] = course.component[s]
-    freed = 0
     for x in range(len(idling.members)):
         met = x == s or (wide and course.leader[x] == course.leader[s])
         if idling.members[x] and not met:
-            if choice[x, w] == DECIDED:
-                idling.trail[freed] = x
-                freed += 1
             if known[x, w] < 0 and (wide or course.base[x] < 0):
                 if not approached:
                     _approach(s, wide, course, idling)
@@ -78,35 +74,8 @@ def begin(w, s, course, lanes, idling) -> None:  # type: ignore[no-untyped-def]
             lanes.loss[x, w] = course.least[x]
         elif kind == LOWEST:
             lanes.gain[x, w] = course.most[x]
-    for i in range(freed):
-        _look_ahead(w, idling.trail[i], course, lanes)
     if idling.inside[s] and kind != MOST_VIA:
         _let_go_on(w, s, course, lanes.may_stop, idling)
-
-
-@kernel
-def _look_ahead(w, x, course, lanes) -> None:  # type: ignore[no-untyped-def]
-    """Begin where the lane's last run was decided with what is best one step ahead, by what it knows.
-
-    Neighbours are worth nearly the same for the state at hand as for that one; the choice it made there in its time,
-    for some state before, may lead away from both.
-    """
-    gain, loss = lanes.gain, lanes.loss
-    best, taken = 0.0, -1
-    for c in range(course.first_choice[x], course.first_choice[x + 1]):
-        more, less, leaving = 0.0, 0.0, 0.0
-        for e in range(course.indptr[c], course.indptr[c + 1]):
-            y = course.indices[e]
-            if y != x:
-                leaving += course.data[e]
-                more += course.data[e] * gain[y, w]
-                less += course.data[e] * loss[y, w]
-        if course.enabled[c] and leaving > 0.0:
-            worth = (-less if course.kind == LEAST_VIA else more) / leaving
-            if taken < 0 or worth > best:
-                best, taken = worth, c
-    if taken >= 0:
-        lanes.known[x, w] = lanes.choice[x, w] = taken
 
 
 @kernel
