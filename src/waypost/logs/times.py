@@ -111,18 +111,13 @@ def _year_first(pandas: Any, text: Any) -> Any:
 
 def _year_last(text: Any, where: str) -> str:
     """Find the `strptime` format of 31/12/2016 or 12/31/2016, from the rows that leave no doubt."""
-    firsts, seconds = set(), set()
-    found = None
-    for value in text:
-        found = _YEAR_LAST.match(value) if value is not None else found
-        if value is None:
-            continue
-        if found is None:
-            raise LogError(f"{where} has {value!r}, which is no timestamp{_HINT}")
-        firsts.add(int(found[1]))
-        seconds.add(int(found[3]))
-    if found is None:
-        raise LogError(f"{where} is empty")
+    told = [value for value in text if value is not None]
+    dates = [found for value in told if (found := _YEAR_LAST.match(value)) is not None]
+    if len(dates) < len(told):
+        odd = next(value for value in told if not _YEAR_LAST.match(value))
+        raise LogError(f"{where} has {odd!r}, which is no timestamp{_HINT}")
+    found = dates[-1]
+    firsts, seconds = ({int(date[k]) for date in dates} for k in (1, 3))
     day_first, month_first = max(firsts) > 12, max(seconds) > 12
     if not month_first and found[2] == ".":  # nobody writes a month, a dot and a day
         day_first = True

@@ -6,8 +6,7 @@ Nothing is kept of what is no attribute of a case or an event, however much of i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from itertools import count as counting
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -17,6 +16,7 @@ import numpy as np
 from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
+from waypost.logs.joining import EVENT, one_log
 from waypost.logs.log import ACTIVITY, CASE, OFFSET, TIME
 from waypost.logs.times import parse_times
 
@@ -118,36 +118,28 @@ class _Stream:
 
 
 def read_xes_files(paths: Sequence[Path]) -> tuple[Any, tuple[str, ...], Classifiers]:
-    """Read several XES files as one log. Each trace is a case of its own, also where two files have one of a name."""
+    """Read several XES files as one log; what is named alike in two of them is one case."""
     if len(paths) == 1:
         return read_xes(paths[0])
     pandas = require("pandas", "logs", "reading event logs")
-    frames, told, known = [], [], set[str]()
+    frames: list[Any] = []
+    said: list[str] = []
     classifiers: Classifiers = {}
     for path in paths:
-        frame, notes, found = read_xes(path)
-        names = {name: _new_name(name, known) for name in frame[CASE].unique()}
-        known.update(names.values())
-        frames.append(frame.assign(**{CASE: frame[CASE].map(names)}))
-        told += [f"{path.name}: {note}" for note in notes]
+        frame, notes, found = read_xes(path, before=sum(each[CASE].nunique() for each in frames))
+        frames.append(frame)
+        said += [f"{path.name}: {note}" for note in notes]
         classifiers |= found
-    return pandas.concat(frames, ignore_index=True), (f"read {len(paths)} files as one log", *told), classifiers
+    told = [column for column in EVENT if all(column in frame for frame in frames)]
+    joined, notes = one_log(pandas.concat(frames, ignore_index=True), [*map(len, frames)], told)
+    return joined, (*notes, *said), classifiers
 
 
-def _new_name(name: str, known: Collection[str]) -> str:
-    """Name of a case that no case before it has.
-
-    >>> _new_name("case 1", {"case 1", "case 1 (2)"})
-    'case 1 (3)'
-    """
-    again = (f"{name} ({k})" for k in counting(2))
-    return name if name not in known else next(each for each in again if each not in known)
-
-
-def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
+def read_xes(path: Path, before: int = 0) -> tuple[Any, tuple[str, ...], Classifiers]:
     """Events of an XES or XES.gz file as a DataFrame in the file's order, notes on what was left out, classifiers.
 
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
+    Those without a name are numbered, from behind so many cases that were read `before`.
     """
     pandas = require("pandas", "logs", "reading event logs")
     log = _Stream(path)
@@ -160,7 +152,7 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
         raise LogError(f"the events of {path.name} have no {ACTIVITY!r}; their attributes: {known}")
     _check_cells(events, cases, len(lines), path)
     count = np.array(lengths)
-    columns: dict[str, Any] = {CASE: np.repeat(_case_names(cases, len(lengths)), count)}
+    columns: dict[str, Any] = {CASE: np.repeat(_case_names(cases, len(lengths), before), count)}
     columns |= {key: events.dense(key, len(lines)) for key in events.rows}
     for key in cases.rows:
         if key != ACTIVITY:
@@ -200,12 +192,12 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _case_names(cases: _Columns, n: int) -> Any:
+def _case_names(cases: _Columns, n: int, before: int) -> Any:
     given = cases.dense(ACTIVITY, n) if ACTIVITY in cases.rows else np.full(n, None, object)
     seen: dict[str, int] = {}
     names = np.empty(n, object)
     for k, name in enumerate(given):
-        plain = f"case {k + 1}" if name is None else name
+        plain = f"case {before + k + 1}" if name is None else name
         seen[plain] = seen.get(plain, 0) + 1
         names[k] = plain if seen[plain] == 1 else f"{plain} ({seen[plain]})"
     return names
