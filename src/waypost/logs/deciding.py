@@ -61,7 +61,7 @@ def deciding_activities(seen: Variants) -> dict[str, str]:
             continue
         if by_event >= LATE and late >= LATE:
             why[name] = "comes only when the outcome is decided"
-        elif max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE:
+        elif alone or (max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE):
             share = (n_good if well else n_bad) / (n_good + n_bad)
             if alone or share**cases * len(seen.activities) < CHANCE:
                 why[name] = ENDS[POSITIVE if well else NEGATIVE]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.logs.deciding import MOMENT
-from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, TIME, EventLog
+from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, OVERDUE, TIME, EventLog
 from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
 from waypost.model.arrays import Ints
 from waypost.model.traces import POSITIVE
@@ -155,7 +155,10 @@ def _decided(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_
 
 
 def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_]) -> Ints:
-    """(cases,) the row that decided the case: the first that spoke for its outcome unrevoked; -1 where none did."""
+    """(cases,) the row that decided the case: the first that spoke for its outcome unrevoked, or came too late.
+
+    -1 where none did.
+    """
     decided = np.full(log.n_cases, -1, np.int64)
     case = log.case_of
     for row in np.flatnonzero(decides != "").tolist():
@@ -165,4 +168,9 @@ def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.boo
             decided[k] = -1
         elif decided[k] < 0:
             decided[k] = row
+    if OVERDUE in log.events:
+        late = np.flatnonzero(log.events[OVERDUE].to_numpy(bool))
+        over, first = np.unique(case[late], return_index=True)
+        rows = late[first]
+        decided[over] = np.where(decided[over] < 0, rows, np.minimum(decided[over], rows))
     return decided

@@ -48,9 +48,12 @@ def _complete(log: StoredLog) -> Table:
 
     rows = log.rows
     blank = {name: ibis.literal("") for name in ("decides", "outcome") if name not in rows.columns}
+    if "overdue" not in rows.columns:
+        blank["overdue"] = ibis.literal(False)
     if "base" not in rows.columns:
         blank["base"] = rows.activity
-    return log.engine.keep(rows.mutate(**blank).select("g", "pos", "at", "activity", "base", "decides", "outcome"))
+    columns = ("g", "pos", "at", "activity", "base", "decides", "outcome", "overdue")
+    return log.engine.keep(rows.mutate(**blank).select(*columns))
 
 
 def _examples(log: StoredLog, groups: Table) -> dict[tuple[str, str], list[tuple[int, str]]]:
@@ -162,14 +165,14 @@ def _words(log: StoredLog, rows: Table, kinds: Sequence[tuple[str, str, str]]) -
 
 
 def _with_decisions(rows: Table) -> Table:
-    """Rows with the position of the event that `decided` the case: the first that spoke for its outcome unrevoked."""
+    """Rows with the position of the event that `decided` the case: see `waypost.logs.seeing`."""
     import ibis
 
     group = ibis.window(group_by=rows.g)
     speaks = rows.decides != ""
     against = speaks & ((rows.decides == POSITIVE) != (rows.outcome == POSITIVE))
     rows = rows.mutate(revoked=rows.pos.max(where=against).over(group), speaks=speaks & ~against)
-    counts = rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))
+    counts = (rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))) | rows.overdue
     return rows.mutate(decided=rows.pos.min(where=counts).over(group))
 
 
