@@ -356,3 +356,17 @@ def test_stages_are_what_counting_says(cases):
         for share, has in ((c.success_with_as_far, True), (c.success_without_as_far, False)):
             ends = [well for one, well in here if one is has]
             assert share == (pytest.approx(sum(ends) / len(ends)) if ends else None)
+
+
+def test_what_all_good_cases_and_no_bad_one_have_is_the_outcome_though_it_may_come_a_moment_before():
+    """One click writes both, and sometimes the one that was not named first, seconds before the other."""
+    rows = []
+    for case in range(200):
+        lag = 5 if case % 10 == 0 else 0
+        end = [("accept", 60), ("pay", 60 + lag)] if case % 2 == 0 else [("go", 60)]
+        rows += [(case, name, 1000 * case + second) for name, second in (("ask", 0), *end)]
+    frame = pd.DataFrame(rows, columns=["case", "activity", "time"])
+    frame["time"] = pd.to_datetime(frame["time"], unit="s")
+    found = contrast(set_outcome(read_log(frame), positive="pay"))
+    assert found["accept"].defines_outcome == "ends positive cases: none that has it is negative"
+    assert found["accept"].late_cases == 0

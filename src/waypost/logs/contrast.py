@@ -17,7 +17,7 @@ comes earlier, and then says something else, only the cases that have it earlier
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any, NamedTuple
@@ -89,7 +89,7 @@ def contrast(log: Log) -> Contrasts:
     names, stages, told = list(seen.activities), _stages(seen, why), tally(log)
     everyone = np.ones(len(told.count), bool)
     compared = sum(name not in why and not seen.present[:, k].all() for k, name in enumerate(names))
-    strict = float(-ndtri(ALLOWED / max(1, compared) / 2))
+    strict = errors_in_any(compared)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
         came = everyone if stages[k] < 0 else told.having[:, stages[k]]
@@ -191,9 +191,23 @@ def certain_difference(with_good: int, good: int, with_bad: int, bad: int, *, er
     >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 20, 0, 40_000)
     (0.86, 0.0)
     """
-    one, other = (with_good + 1) / (good + 2), (with_bad + 1) / (bad + 2)
-    error = sqrt(one * (1 - one) / (good + 2) + other * (1 - other) / (bad + 2))
-    return max(0.0, abs(one - other) - errors * error)
+    return certain_sum(((1, with_good, good), (-1, with_bad, bad)), errors=errors)
+
+
+def certain_sum(shares: Iterable[tuple[int, int, int]], *, errors: float = CONFIDENT) -> float:
+    """Do the same for a sum of shares, each given as its sign, the cases that have something, and all there are."""
+    told = [(sign, (having + 1) / (cases + 2), cases + 2) for sign, having, cases in shares]
+    error = sqrt(sum(share * (1 - share) / cases for _, share, cases in told))
+    return max(0.0, abs(sum(sign * share for sign, share, _ in told)) - errors * error)
+
+
+def errors_in_any(comparisons: int) -> float:
+    """Standard errors that chance alone is unlikely to reach in any of so many comparisons.
+
+    >>> round(errors_in_any(1), 2), round(errors_in_any(20), 2)
+    (1.96, 3.02)
+    """
+    return float(-ndtri(ALLOWED / max(1, comparisons) / 2))
 
 
 def _share(part: int, whole: int) -> float | None:
