@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -370,3 +371,19 @@ def test_what_all_good_cases_and_no_bad_one_have_is_the_outcome_though_it_may_co
     found = contrast(set_outcome(read_log(frame), positive="pay"))
     assert found["accept"].defines_outcome == "ends positive cases: none that has it is negative"
     assert found["accept"].late_cases == 0
+
+
+def test_what_comes_on_the_day_of_the_decision_does_not_come_with_it():
+    """Times without a time of day tell what happened on one day, not what happened at once: the order of rows does."""
+    rows = []
+    for case in range(400):
+        helped = (case // 2) % 10 < (8 if case % 2 else 3)
+        names = ["ask", *(["help"] if helped else []), "pay" if case % 2 else "go", "file"]
+        rows += [(case, name, f"2024-01-{1 + case % 28:02}") for name in names]
+    frame = pd.DataFrame(rows, columns=["case", "activity", "time"])
+    frame["time"] = pd.to_datetime(frame["time"]).dt.tz_localize("Europe/Berlin")
+    for engine in ("memory", "duckdb") if find_spec("ibis") else ("memory",):
+        log = Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay"}),))(open_log(frame, engine=engine))
+        found = contrast(log)
+        assert (found["help"].good_share, found["help"].bad_share, found["help"].late_cases) == (0.8, 0.3, 0)
+        assert found["help"].sure

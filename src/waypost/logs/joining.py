@@ -16,9 +16,9 @@ import numpy as np
 
 from waypost.errors import require
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
+from waypost.logs.times import only_dates
 
 EVENT = (CASE, ACTIVITY, TIME, LIFECYCLE)  # what tells events apart
-HOUR = 3_600_000_000  # microseconds; times of which none lies between two hours are dates, of whatever zone
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,7 @@ def one_log(frame: Any, lengths: Sequence[int], told: Sequence[str]) -> tuple[An
         return frame, Overlap(len(lengths)).notes
     rows = np.flatnonzero(spread[code])
     again = rows[_again(frame[list(told)].iloc[rows], file[rows])]
-    timed = TIME in told and bool(
-        (frame[TIME].iloc[rows].dropna().to_numpy("datetime64[us]").astype(np.int64) % HOUR).any()
-    )
+    timed = TIME in told and not only_dates(frame[TIME].iloc[rows].to_numpy("datetime64[us]"))
     found = Overlap(len(lengths), int(spread.sum()), str(names[int(spread.argmax())]), len(again), timed)
     kept = np.ones(len(frame), bool)
     kept[again] = not timed

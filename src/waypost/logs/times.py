@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waypost.errors import LogError, require
 
@@ -21,6 +22,7 @@ _UNIX_HINT = (
     ", but may be the seconds or milliseconds since 1970 that programs keep; if so, say --column time_format=unix"
 )
 _SINCE = re.compile(r"\s*1\d{9}(\d{3}|\.\d+)?\s*$")
+HOUR = 3_600_000_000  # microseconds
 _DAYS = re.compile(r"\s*\d{5}([.,]\d+)?\s*$")
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
@@ -85,6 +87,16 @@ def from_datetimes(times: Any) -> tuple[Any, Any]:
     instants = times.dt.tz_convert("UTC")
     minutes = (local - instants.dt.tz_localize(None)).dt.total_seconds() / 60
     return instants.astype("datetime64[us, UTC]"), minutes.round().astype("Int16")
+
+
+def only_dates(times: NDArray[np.datetime64]) -> bool:
+    """Whether no time lies between two hours: then they are dates, of whatever zone, and tell no order within a day.
+
+    >>> [only_dates(np.array([time, "NaT"], "datetime64[us]")) for time in ("2024-01-02", "2024-01-02T10:05")]
+    [True, False]
+    """
+    known = times[~np.isnat(times)].astype("datetime64[us]").astype(np.int64)
+    return not (known % HOUR).any()
 
 
 def local_text(times: Any, offsets: Any) -> list[str]:

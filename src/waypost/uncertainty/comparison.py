@@ -21,7 +21,9 @@ from waypost.uncertainty.shares import counted_shares, drawn_shares, interval
 DRAWS = 1000
 CHANGING = ("share", "good_share", "bad_share", "separation", "success_after")
 QUESTIONS = 2  # for each activity: whether it became more or less frequent, and whether it separates otherwise
-Terms = tuple[tuple[int, int, int], ...]  # shares with their signs: the cases that have something, and all there are
+SignedShares = tuple[
+    tuple[int, int, int], ...
+]  # shares with their signs: the cases that have something, and all there are
 
 
 @dataclass(frozen=True)
@@ -151,13 +153,15 @@ def _why(counted: tuple[Contrasts, ...], name: str) -> str | None:
     return next((c.defines_outcome for found in counted for c in found.defining if c.name == name), None)
 
 
-def _terms(shares: Mapping[str, tuple[Floats, Floats]], part: str, activity: int) -> Terms:
+def _terms(shares: Mapping[str, tuple[Floats, Floats]], part: str, activity: int) -> SignedShares:
     """Shares that something is the sum of, for one activity: each with its sign, the cases that have it, and all."""
     parts = ((1, "good_share"), (-1, "bad_share")) if part == "separation" else ((1, part),)
     return tuple((sign, int(shares[name][0][activity]), int(shares[name][1][activity])) for sign, name in parts)
 
 
-def _change(before: Terms, after: Terms, drawn_before: Floats, drawn_after: Floats, errors: float) -> Change:
+def _change(
+    before: SignedShares, after: SignedShares, drawn_before: Floats, drawn_after: Floats, errors: float
+) -> Change:
     was, now = _sum(before), _sum(after)
     differences = drawn_after - drawn_before
     known = differences[np.isfinite(differences)]
@@ -167,7 +171,7 @@ def _change(before: Terms, after: Terms, drawn_before: Floats, drawn_after: Floa
     return Change(was, now, *interval(known), real=certain_sum(apart, errors=errors) > 0)
 
 
-def _sum(terms: Terms) -> float | None:
+def _sum(terms: SignedShares) -> float | None:
     if not all(cases for _, _, cases in terms):
         return None
     return sum(sign * having / cases for sign, having, cases in terms)

@@ -11,11 +11,12 @@ import numpy as np
 
 from waypost.errors import LogError
 from waypost.logs.headings import chosen_columns
-from waypost.logs.joining import HOUR, Overlap
+from waypost.logs.joining import Overlap
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.engines import Engine, Table, duckdb, literal, shown, table_of
 from waypost.logs.stored.log import NO_TIME, StoredLog, letter, number_of
 from waypost.logs.table import missing_name, numbers_for_times, reading_note
+from waypost.logs.times import HOUR
 
 FILE = "wp_file"  # column: the number of the file that a row is in
 

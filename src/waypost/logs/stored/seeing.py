@@ -8,6 +8,7 @@ import numpy as np
 
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog, letter, number_of
+from waypost.logs.times import HOUR
 from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
 from waypost.model.arrays import Ints
 from waypost.model.traces import POSITIVE
@@ -82,6 +83,15 @@ def _timed(log: StoredLog, rows: Table) -> bool:
     return bool(rows.columns)
 
 
+def _at_once(log: StoredLog, rows: Table) -> bool:
+    """Whether times tell what happens at the same moment; dates do not."""
+    if not _timed(log, rows):
+        return False
+    times = rows.join(log.cases, "g")
+    times = times.select(odd=times.us[times["at"]] % HOUR != 0)
+    return bool(log.values(times.agg(odd=times.odd.any()))[0][0])
+
+
 def _clock(log: StoredLog, rows: Table) -> Clock:
     """Waiting times by activity and outcome, and from each activity to the next.
 
@@ -135,7 +145,7 @@ def closings(log: StoredLog, also: Mapping[str, str]) -> Ints:
     told = _with_decisions(rows.mutate(decides=ibis.cases((rows.decides != "", rows.decides), *named, else_="")))
     told = told.mutate(decided_at=told["at"].max(where=told.pos == told.decided).over(ibis.window(group_by=told.g)))
     told = log.engine.keep(told)
-    if _timed(log, rows):
+    if _at_once(log, rows):
         joined = told.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.decided_at]
         settled = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon)
@@ -188,7 +198,7 @@ def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
     rows = rows.mutate(moment=ibis.coalesce(rows.decided, rows.closed))
     rows = rows.mutate(moment_at=rows["at"].max(where=rows.pos == rows.moment).over(group))
     first = log.engine.keep(rows.filter(rows.new))
-    if _timed(log, rows):
+    if _at_once(log, rows):
         joined = first.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.moment_at]
         n: Column = ibis.literal(1, "int64")
