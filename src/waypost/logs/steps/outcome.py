@@ -143,7 +143,7 @@ def check_others(others: str, without: int, cases: int, first: str) -> None:
     if others == "error" and without:
         raise LogError(
             f"{without:,} of {cases:,} cases have no outcome (the first is {first!r}); "
-            f"say with others= what they are: 'drop', 'positive' or 'negative'"
+            f"say what they are: others='drop', 'positive' or 'negative' (--others drop leaves them out)"
         )
 
 
