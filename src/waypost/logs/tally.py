@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from waypost.logs.deciding import deciding_activities, ending_activities
+from waypost.logs.log import OVERDUE
 from waypost.logs.variants import Log
 from waypost.model.arrays import Ints, Mask
 from waypost.model.traces import NEGATIVE
@@ -60,8 +61,8 @@ def open_until(log: Log) -> Ints | None:
 def still_open(log: Log) -> tuple[int, tuple[str, ...]] | None:
     """How many bad cases nothing has decided, and the activities that end the others; None where no one knows.
 
-    They are known where nobody said which cases are bad, and at least half of these end with what all bad cases end
-    with that are over.
+    They are known where nobody said which cases are bad, nor that those are that take too long, and at least half of
+    these end with what all bad cases end with that are over.
 
     >>> from waypost.logs import EventLog
     >>> from waypost.logs.steps.outcome import set_outcome
@@ -72,7 +73,7 @@ def still_open(log: Log) -> tuple[int, tuple[str, ...]] | None:
     seen = log.seen
     ends = _ending(log)
     bad = tuple(name for name, outcome in ends.items() if outcome == NEGATIVE)
-    if not bad or NEGATIVE in seen.deciding().values():
+    if not bad or NEGATIVE in seen.deciding().values() or log.has(OVERDUE):
         return None
     variant, until, count = log.closings(ends).T
     badly = ~seen.good[variant]

@@ -73,7 +73,7 @@ def set_outcome(
     marks = {OUTCOME: outcome[case]}
     if attribute is None:
         marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
-    if overdue.any():
+    if within is not None:
         marks[OVERDUE] = overdue & (outcome[case] == NEGATIVE)
     return log.with_events(log.events.assign(**marks)).where_cases(outcome != "", note)
 
