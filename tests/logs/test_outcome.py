@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, Recipe, RecipeStep, contrast, open_log, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, contrast, open_log, read_log, write_log
 from waypost.logs.log import OUTCOME
 from waypost.logs.steps.attributes import attribute_as_event
 from waypost.logs.steps.outcome import set_outcome
@@ -78,7 +78,7 @@ def test_a_step_that_removes_everything_blames_itself():
         LOG.where(LOG.names() == "none of them")
 
 
-def test_what_comes_after_the_deadline_comes_when_a_case_is_decided():
+def test_what_comes_after_the_deadline_comes_when_a_case_is_decided(tmp_path):
     """Who has missed it has all the time in the world to be helped: that is no reason for missing it."""
     rows = []
     for case in range(200):
@@ -93,3 +93,6 @@ def test_what_comes_after_the_deadline_comes_when_a_case_is_decided():
         )
         found = contrast(log)["help"]
         assert (found.good_cases, found.bad_cases, found.late_cases) == (25, 25, 75)
+        if engine == "memory":
+            write_log(log, tmp_path / "log.csv")
+            assert contrast(read_log(tmp_path / "log.csv"))["help"].late_cases == 75

@@ -38,7 +38,7 @@ BASE = "waypost:base"
 DURATION = "waypost:duration"  # seconds
 OUTCOME = "case:waypost:outcome"
 DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of them
-OVERDUE = "waypost:overdue"  # whether an event comes when the time for a good end is over; there with a deadline alone
+OVERDUE = "waypost:overdue"  # as above, of events that come when the time for a good end is over; with a deadline alone
 
 
 def is_text(column: Any) -> bool:

@@ -175,7 +175,7 @@ def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.boo
         elif decided[k] < 0:
             decided[k] = row
     if OVERDUE in log.events:
-        late = np.flatnonzero(log.events[OVERDUE].to_numpy(bool))
+        late = np.flatnonzero(log.column(OVERDUE, "contrast") != "")
         over, first = np.unique(case[late], return_index=True)
         rows = late[first]
         decided[over] = np.where(decided[over] < 0, rows, np.minimum(decided[over], rows))

@@ -74,7 +74,7 @@ def set_outcome(
     if attribute is None:
         marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
     if within is not None:
-        marks[OVERDUE] = overdue & (outcome[case] == NEGATIVE)
+        marks[OVERDUE] = np.where(overdue & (outcome[case] == NEGATIVE), NEGATIVE, "")
     return log.with_events(log.events.assign(**marks)).where_cases(outcome != "", note)
 
 
