@@ -103,6 +103,15 @@ def test_cases_with_the_same_name_stay_apart_and_those_without_get_one(tmp_path)
     named = '<string key="concept:name" value="same"/>'
     log = read_log(written(tmp_path, "log.xes", xes(named + event("a"), named + event("b"), event("c"))))
     assert log.events[CASE].tolist() == ["same", "same (2)", "case 3"]
+    assert "1 cases are called like one before them, and stay apart as '... (2)' and so on" in log.notes
+
+
+def test_a_name_that_another_case_would_get_stays_its_own(tmp_path):
+    """The second `x` is not the case that is called `x (2)`."""
+    cases = [(name, event(name)) for name in ("x", "x", "x (2)", "x")]
+    log = read_log(written(tmp_path, "log.xes", traces(*cases)))
+    assert log.events[CASE].tolist() == ["x", "x (3)", "x (2)", "x (4)"]
+    assert log.n_cases == 4
 
 
 def traces(*cases):

@@ -218,7 +218,7 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
         instant[np.isin(code, gaps)] = 0  # a case with a missing time keeps the order of the source
         keys.insert(0, instant)
         if len(gaps):
-            notes = (*notes, f"{len(gaps)} cases have events without a time and keep the order of the source")
+            notes = (*notes, f"{len(gaps):,} cases have events without a time and keep the order of the source")
     else:
         notes = (*notes, "no times: events keep the order of the source")
     order = np.lexsort(keys)
@@ -226,5 +226,5 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
         return EventLog(frame.reset_index(drop=True), notes)
     disordered = len(np.unique(code[order[order != np.argsort(code, kind="stable")]]))
     if disordered:
-        notes = (*notes, f"{disordered} cases were put in order of time")
+        notes = (*notes, f"{disordered:,} cases were put in order of time")
     return EventLog(frame.iloc[order].reset_index(drop=True), notes)

@@ -6,7 +6,8 @@ Nothing is kept of what is no attribute of a case or an event, however much of i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count as counting
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -152,7 +153,8 @@ def read_xes(path: Path, before: int = 0) -> tuple[Any, tuple[str, ...], Classif
         raise LogError(f"the events of {path.name} have no {ACTIVITY!r}; their attributes: {known}")
     _check_cells(events, cases, len(lines), path)
     count = np.array(lengths)
-    columns: dict[str, Any] = {CASE: np.repeat(_case_names(cases, len(lengths), before), count)}
+    names, again = _case_names(cases, len(lengths), before)
+    columns: dict[str, Any] = {CASE: np.repeat(names, count)}
     columns |= {key: events.dense(key, len(lines)) for key in events.rows}
     for key in cases.rows:
         if key != ACTIVITY:
@@ -165,7 +167,7 @@ def read_xes(path: Path, before: int = 0) -> tuple[Any, tuple[str, ...], Classif
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)
-    return frame, _notes(stray, int((count == 0).sum())), log.classifiers
+    return frame, _notes(stray, int((count == 0).sum()), again), log.classifiers
 
 
 def _check_cells(events: _Columns, cases: _Columns, rows: int, path: Path) -> None:
@@ -192,15 +194,19 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _case_names(cases: _Columns, n: int, before: int) -> Any:
+def _case_names(cases: _Columns, n: int, before: int) -> tuple[Any, int]:
+    """(n,) a name for each trace that no other has, and how many are called like one before them."""
     given = cases.dense(ACTIVITY, n) if ACTIVITY in cases.rows else np.full(n, None, object)
-    seen: dict[str, int] = {}
-    names = np.empty(n, object)
-    for k, name in enumerate(given):
-        plain = f"case {before + k + 1}" if name is None else name
-        seen[plain] = seen.get(plain, 0) + 1
-        names[k] = plain if seen[plain] == 1 else f"{plain} ({seen[plain]})"
-    return names
+    called = [f"case {before + k + 1}" if name is None else name for k, name in enumerate(given)]
+    again: dict[str, Iterator[str]] = {}
+    taken = set(called)
+    names = np.array(called, object)
+    for k, name in enumerate(called):
+        if name in again:
+            names[k] = next(other for other in again[name] if other not in taken)
+        else:
+            again[name] = (f"{name} ({number})" for number in counting(2))
+    return names, n - len(taken)
 
 
 def _with_times(frame: Any, path: Path, lines: list[int]) -> Any:
@@ -217,10 +223,12 @@ def _with_times(frame: Any, path: Path, lines: list[int]) -> Any:
     return frame.assign(**{TIME: times}) if offsets is None else frame.assign(**{TIME: times, OFFSET: offsets})
 
 
-def _notes(stray: int, empty: int) -> tuple[str, ...]:
+def _notes(stray: int, empty: int, again: int) -> tuple[str, ...]:
     notes = []
     if stray:
         notes.append(f"{stray} events outside any case were left out")
     if empty:
         notes.append(f"{empty} cases without events were left out")
+    if again:
+        notes.append(f"{again:,} cases are called like one before them, and stay apart as '... (2)' and so on")
     return tuple(notes)

@@ -89,13 +89,13 @@ def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: s
         notes = (*joining, *notes)
     source, gaps = _timed(engine, source, timed=TIME in chosen)
     if gaps:
-        notes = (*notes, f"{gaps} cases have events without a time and keep the order of the source")
+        notes = (*notes, f"{gaps:,} cases have events without a time and keep the order of the source")
     if TIME not in chosen:
         notes = (*notes, "no times: events keep the order of the source")
     kinds, lists = _cases(engine, source)
     disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
     if disordered:
-        notes = (*notes, f"{disordered} cases were put in order of time")
+        notes = (*notes, f"{disordered:,} cases were put in order of time")
     cases, groups, rows = _grouped(engine, kinds, lists, lifecycle=LIFECYCLE in chosen)
     known = {column: column for column in columns} | chosen
     return StoredLog(engine, source, cases, groups, rows, known, TIME in chosen and not gaps, notes)
