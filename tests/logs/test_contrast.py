@@ -17,6 +17,7 @@ from waypost.logs.contrast import certain_difference
 from waypost.logs.steps.events import rename_events
 from waypost.logs.steps.outcome import set_outcome
 from waypost.model.traces import Stage
+from waypost.uncertainty import share_intervals
 
 
 def logged(*cases: tuple[str, int]) -> EventLog:
@@ -387,3 +388,15 @@ def test_what_comes_on_the_day_of_the_decision_does_not_come_with_it():
         found = contrast(log)
         assert (found["help"].good_share, found["help"].bad_share, found["help"].late_cases) == (0.8, 0.3, 0)
         assert found["help"].sure
+
+
+def test_who_comes_as_far_when_the_outcome_is_decided_does_not_come_as_far():
+    """All checks after a refusal are in vain, so cases with such a check are none that go without help."""
+    cases = [("ask check help pay", 40), ("ask check pay", 40), ("ask check help go", 40), ("ask check go", 40)]
+    cases += [("ask go check help", 40), ("ask go check", 200), ("ask go", 60)]
+    log = set_outcome(logged(*cases), positive="pay", negative="go")
+    found = contrast(log)["help"]
+    assert found.late_cases == 40
+    assert found.stage == Stage("check", 160, 80, 0.5, 0.5, 0.5, 0.5)
+    drawn = share_intervals(log, resamples=200, seed=1)["help"]["success_without_as_far"]
+    assert drawn[0] < 0.5 < drawn[1]

@@ -92,8 +92,8 @@ def contrast(log: Log) -> Contrasts:
     strict = errors_in_any(compared)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
-        came = everyone if stages[k] < 0 else told.having[:, stages[k]]
-        having = told.early[:, k] if name not in why and _restates(told, k, came) else told.having[:, k]
+        early = name not in why and _restates(told, k, stages[k])
+        having, came = _compared(told, k, stages[k], early=early)
         among, here = _among(told, having, everyone), _among(told, having, came)
         found.append(
             Contrast(
@@ -159,17 +159,23 @@ def _among(told: CaseTally, having: Mask, some: Mask) -> _Among:
     return _Among(*(int(told.count[part].sum()) for part in (well & having, well, badly & having, badly)))
 
 
-def _restates(told: CaseTally, activity: int, came: Mask) -> bool:
+def _compared(told: CaseTally, activity: int, stage: int, *, early: bool) -> tuple[Mask, Mask]:
+    """(R,) which cases have an activity, and which come as far as its stage; if `early`, while the outcome is open."""
+    when = told.early if early else told.having
+    return when[:, activity], np.ones(len(told.count), bool) if stage < 0 else when[:, stage]
+
+
+def _restates(told: CaseTally, activity: int, stage: int) -> bool:
     """Whether an activity seems to matter only because it often comes when the outcome is decided.
 
     In more than a few cases it comes no earlier, and what comes earlier makes less than half of the difference that is
     certain, or the opposite.
     """
-    having, early = told.having[:, activity], told.early[:, activity]
-    late, cases = int(told.count[having & ~early].sum()), int(told.count[having].sum())
+    having = told.having[:, activity]
+    late, cases = int(told.count[having & ~told.early[:, activity]].sum()), int(told.count[having].sum())
     if late < OFTEN or late <= (1 - LATE) * cases:
         return False
-    whole, before = (_among(told, some, came) for some in (having, early))
+    whole, before = (_among(told, *_compared(told, activity, stage, early=early)) for early in (False, True))
     return before.certain < HALF * whole.certain or (whole.certain > 0 and before.helps != whole.helps)
 
 

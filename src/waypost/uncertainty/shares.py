@@ -53,24 +53,31 @@ def interval(drawn: Floats, level: float = LEVEL) -> Interval:
 
 
 def _patterns(
-    log: Log, names: tuple[str, ...], early: Collection[str] = ()
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Floats]:
-    """Kinds of cases, by outcome and activities: which activities, whether good, and how many there are.
+    log: Log, names: tuple[str, ...], early: Collection[str] = (), stages: Mapping[str, int] | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_], Floats]:
+    """Kinds of cases: which activities they have, for which they came as far, whether good, and how many there are.
 
-    Of the activities that count only while the outcome is open, `early` has the names.
+    Of the activities that count only while the outcome is open, `early` has the names. `stages` are those of
+    activities, by their position in `names`; for one that has none, all cases came as far.
     """
-    told, there = tally(log), log.seen.activities
-    having = np.where([name in early for name in there], told.early, told.having)
-    rows = np.zeros((len(told.count), len(names) + 1), bool)
-    rows[:, [names.index(name) for name in there]] = having
+    told, there = tally(log), list(log.seen.activities)
+    rows = np.zeros((len(told.count), 2 * len(names) + 1), bool)
+    present, came = rows[:, : len(names)], rows[:, len(names) : -1]
+    came[:] = True
+    for k, name in enumerate(there):
+        when = told.early if name in early else told.having
+        present[:, names.index(name)] = when[:, k]
+        if stages is not None and name in stages:
+            came[:, names.index(name)] = when[:, there.index(names[stages[name]])]
     rows[:, -1] = told.good
     kinds, where = np.unique(rows, axis=0, return_inverse=True)
-    return kinds[:, :-1], kinds[:, -1], np.bincount(where.ravel(), weights=told.count).astype(float)
+    counts = np.bincount(where.ravel(), weights=told.count).astype(float)
+    return kinds[:, : len(names)], kinds[:, len(names) : -1], kinds[:, -1], counts
 
 
 def counted_shares(log: Log, names: tuple[str, ...]) -> dict[str, tuple[Floats, Floats]]:
     """(activities,) for every share in the log itself the cases that have it, and all they are a share of."""
-    present, good, counts = _patterns(log, names)
+    present, _, good, counts = _patterns(log, names)
     return {part: (having[0], of[0]) for part, (having, of) in _counted(present, good, counts[None, :]).items()}
 
 
@@ -87,12 +94,12 @@ def drawn_shares(
     `stages` are the stages of activities, by their position in `names`: what came as far is told where it is asked for.
     Of activities in `early` only what comes while the outcome is open counts.
     """
-    present, good, counts = _patterns(log, names, early)
+    present, came, good, counts = _patterns(log, names, early, stages)
     weights = random.multinomial(int(counts.sum()), counts / counts.sum(), size=draws).astype(float)
     (other,) = random.spawn(1)
     unseen = {part: other.random((draws, 1)) for part in PARTS}
     unseen[AS_FAR] = unseen["success_without"]
-    lacking = None if stages is None else _lacking(present, names, stages)
+    lacking = None if stages is None else came & ~present
     there = _counted(present, good, counts[None, :], lacking)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = {
@@ -100,14 +107,6 @@ def drawn_shares(
             for part, (having, of) in _counted(present, good, weights, lacking).items()
         }
     return found | {"separation": found["good_share"] - found["bad_share"]}
-
-
-def _lacking(present: NDArray[np.bool_], names: tuple[str, ...], stages: Mapping[str, int]) -> NDArray[np.bool_]:
-    """(kinds, activities) which kinds of cases lack an activity though they came as far."""
-    lacking = ~present
-    for name, stage in stages.items():
-        lacking[:, names.index(name)] &= present[:, stage]
-    return lacking
 
 
 def _with_unseen(drawn: Floats, having: Floats, of: Floats, chance: Floats) -> Floats:
