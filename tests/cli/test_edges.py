@@ -108,3 +108,21 @@ def test_a_command_leaves_the_collection_of_garbage_as_it_was():
     before = gc.get_threshold()
     assert run(["--version"]) == 0
     assert gc.get_threshold() == before
+
+
+def test_cases_that_may_be_running_still_are_told_and_can_be_left_out(tmp_path, invoke):
+    """What nothing has ended is not lost yet."""
+    ends = [["pay"]] * 60 + [["refuse"]] * 50 + [[]] * 10
+    rows = [f"{case},{name},2024-01-0{k + 1}" for case, end in enumerate(ends) for k, name in enumerate(("ask", *end))]
+    (tmp_path / "log.csv").write_text("\n".join(["case,activity,time", *rows]))
+    asked = ["explain", tmp_path / "log.csv", "--positive", "pay"]
+    _, printed, _ = invoke(*asked)
+    assert "10 of the 60 bad cases have no 'refuse', with which the others end" in " ".join(printed.split())
+    code, _, said = invoke(*asked, "--negative", "refuse")
+    assert code == 2
+    assert "10 of 120 cases have no outcome" in said
+    assert "--others drop leaves them out" in said
+    code, printed, said = invoke(*asked, "--negative", "refuse", "--others", "drop")
+    assert "outcomes: 60 positive, 50 negative, 10 without were dropped" in said
+    assert "running" not in printed
+    assert "running" not in invoke(*asked, "--within", "3 days")[1]  # whose time is up is no longer

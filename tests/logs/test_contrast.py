@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from waypost.logs.contrast import certain_difference
 from waypost.logs.steps.events import rename_events
 from waypost.logs.steps.outcome import set_outcome
 from waypost.model.traces import Stage
+from waypost.uncertainty import share_intervals
 
 
 def logged(*cases: tuple[str, int]) -> EventLog:
@@ -356,3 +358,45 @@ def test_stages_are_what_counting_says(cases):
         for share, has in ((c.success_with_as_far, True), (c.success_without_as_far, False)):
             ends = [well for one, well in here if one is has]
             assert share == (pytest.approx(sum(ends) / len(ends)) if ends else None)
+
+
+def test_what_all_good_cases_and_no_bad_one_have_is_the_outcome_though_it_may_come_a_moment_before():
+    """One click writes both, and sometimes the one that was not named first, seconds before the other."""
+    rows = []
+    for case in range(200):
+        lag = 5 if case % 10 == 0 else 0
+        end = [("accept", 60), ("pay", 60 + lag)] if case % 2 == 0 else [("go", 60)]
+        rows += [(case, name, 1000 * case + second) for name, second in (("ask", 0), *end)]
+    frame = pd.DataFrame(rows, columns=["case", "activity", "time"])
+    frame["time"] = pd.to_datetime(frame["time"], unit="s")
+    found = contrast(set_outcome(read_log(frame), positive="pay"))
+    assert found["accept"].defines_outcome == "ends positive cases: none that has it is negative"
+    assert found["accept"].late_cases == 0
+
+
+def test_what_comes_on_the_day_of_the_decision_does_not_come_with_it():
+    """Times without a time of day tell what happened on one day, not what happened at once: the order of rows does."""
+    rows = []
+    for case in range(400):
+        helped = (case // 2) % 10 < (8 if case % 2 else 3)
+        names = ["ask", *(["help"] if helped else []), "pay" if case % 2 else "go", "file"]
+        rows += [(case, name, f"2024-01-{1 + case % 28:02}") for name in names]
+    frame = pd.DataFrame(rows, columns=["case", "activity", "time"])
+    frame["time"] = pd.to_datetime(frame["time"]).dt.tz_localize("Europe/Berlin")
+    for engine in ("memory", "duckdb") if find_spec("ibis") else ("memory",):
+        log = Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay"}),))(open_log(frame, engine=engine))
+        found = contrast(log)
+        assert (found["help"].good_share, found["help"].bad_share, found["help"].late_cases) == (0.8, 0.3, 0)
+        assert found["help"].sure
+
+
+def test_who_comes_as_far_when_the_outcome_is_decided_does_not_come_as_far():
+    """All checks after a refusal are in vain, so cases with such a check are none that go without help."""
+    cases = [("ask check help pay", 40), ("ask check pay", 40), ("ask check help go", 40), ("ask check go", 40)]
+    cases += [("ask go check help", 40), ("ask go check", 200), ("ask go", 60)]
+    log = set_outcome(logged(*cases), positive="pay", negative="go")
+    found = contrast(log)["help"]
+    assert found.late_cases == 40
+    assert found.stage == Stage("check", 160, 80, 0.5, 0.5, 0.5, 0.5)
+    drawn = share_intervals(log, resamples=200, seed=1)["help"]["success_without_as_far"]
+    assert drawn[0] < 0.5 < drawn[1]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pandas as pd
 import pytest
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, read_log
+from waypost.logs import EventLog, Recipe, RecipeStep, contrast, open_log, read_log, write_log
 from waypost.logs.log import OUTCOME
 from waypost.logs.steps.attributes import attribute_as_event
 from waypost.logs.steps.outcome import set_outcome
@@ -74,3 +76,23 @@ def test_an_attribute_becomes_an_event_by_quarters_where_it_is_a_number():
 def test_a_step_that_removes_everything_blames_itself():
     with pytest.raises(LogError, match=r"no event is left of 5.*let this step keep more"):
         LOG.where(LOG.names() == "none of them")
+
+
+def test_what_comes_after_the_deadline_comes_when_a_case_is_decided(tmp_path):
+    """Who has missed it has all the time in the world to be helped: that is no reason for missing it."""
+    rows = []
+    for case in range(200):
+        paid = [(1, "help"), (3, "pay")] if case % 4 == 0 else [(3, "pay")]
+        late = [(20, "help"), (30, "pay")] if case % 4 else [(1, "help"), (30, "pay")]
+        rows += [(case, day, name) for day, name in ((0, "ask"), *(paid if case < 100 else late))]
+    frame = pd.DataFrame(rows, columns=["case", "time", "activity"])
+    frame["time"] = pd.Timestamp("2024-01-01T09:30") + pd.to_timedelta(frame["time"], unit="D")
+    for engine in ("memory", "duckdb") if find_spec("ibis") else ("memory",):
+        log = Recipe(steps=(RecipeStep("set_outcome", {"positive": "pay", "within": "10 days"}),))(
+            open_log(frame, engine=engine)
+        )
+        found = contrast(log)["help"]
+        assert (found.good_cases, found.bad_cases, found.late_cases) == (25, 25, 75)
+        if engine == "memory":
+            write_log(log, tmp_path / "log.csv")
+            assert contrast(read_log(tmp_path / "log.csv"))["help"].late_cases == 75

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waypost.errors import LogError
-from waypost.logs import EventLog, looks_like_log, read_log, write_log
+from waypost.logs import EventLog, looks_like_log, open_log, read_log, write_log
 from waypost.logs.log import CASE, OFFSET, TIME
 from waypost.logs.table import detect_delimiter
 
@@ -103,22 +103,79 @@ def test_cases_with_the_same_name_stay_apart_and_those_without_get_one(tmp_path)
     named = '<string key="concept:name" value="same"/>'
     log = read_log(written(tmp_path, "log.xes", xes(named + event("a"), named + event("b"), event("c"))))
     assert log.events[CASE].tolist() == ["same", "same (2)", "case 3"]
+    assert "1 cases are called like one before them, and stay apart as '... (2)' and so on" in log.notes
+
+
+def test_a_name_that_another_case_would_get_stays_its_own(tmp_path):
+    """The second `x` is not the case that is called `x (2)`."""
+    cases = [(name, event(name)) for name in ("x", "x", "x (2)", "x")]
+    log = read_log(written(tmp_path, "log.xes", traces(*cases)))
+    assert log.events[CASE].tolist() == ["x", "x (3)", "x (2)", "x (4)"]
+    assert log.n_cases == 4
+
+
+def traces(*cases):
+    """XES with traces of this name and content; None where a trace has no name."""
+    names = [
+        "" if name is None else f'<string key="concept:name" value="{name}"/>' for name in (name for name, _ in cases)
+    ]
+    return xes(*(name + content for name, (_, content) in zip(names, cases, strict=True)))
 
 
 def test_the_files_of_a_folder_are_one_log(tmp_path):
-    """Also packed, and in folders within; what is hidden or no log is passed over. A trace is a case of its own."""
-    trace = (
-        '<trace><string key="concept:name" value="{}"/><event><string key="concept:name" value="ask"/></event></trace>'
-    )
+    """Also packed, and in folders within; what is hidden or no log is passed over. Cases without names are apart."""
     (tmp_path / "2024").mkdir()
-    (tmp_path / "a.xes").write_text(f"<log>{trace.format('one')}{trace.format('two')}</log>")
-    (tmp_path / "2024" / "b.xes.gz").write_bytes(gzip.compress(f"<log>{trace.format('one')}</log>".encode()))
+    (tmp_path / "a.xes").write_text(traces(("one", event("ask")), ("two", event("ask")), (None, event("ask"))))
+    (tmp_path / "2024" / "b.xes.gz").write_bytes(gzip.compress(traces((None, event("ask"))).encode()))
     (tmp_path / ".c.xes").write_text("no log")
     (tmp_path / "README.txt").write_text("no log")
     log = read_log(tmp_path)
-    assert sorted(log.events[CASE]) == ["one", "one (2)", "two"]
-    assert "read 2 files as one log" in log.notes
+    assert sorted(log.events[CASE]) == ["case 1", "case 4", "one", "two"]
+    assert log.notes[0] == "read 2 files as one log"
     assert looks_like_log(tmp_path)
+
+
+def test_a_case_may_be_in_several_xes_files_of_a_folder(tmp_path):
+    """As in exports of one month after another: it is told how many are, and what to do where they are no cases."""
+    early, late = (event("ask", "2024-01-31T09:10:00Z"), event("pay", "2024-02-01T09:10:00Z"))
+    (tmp_path / "b-january.xes").write_text(traces(("x7", early), ("x8", early)))
+    (tmp_path / "a-february.xes").write_text(traces(("x7", late)))
+    log = read_log(tmp_path)
+    assert dict(zip(log.events[CASE].unique(), log.sequences(), strict=True)) == {"x7": ("ask", "pay"), "x8": ("ask",)}
+    assert log.notes[1] == (
+        "1 case has events in several files, put together by its name ('x7'); where files number their cases each on "
+        "its own, read one file at a time"
+    )
+
+
+def test_an_event_that_several_files_tell_of_happened_once(tmp_path):
+    """Exports overlap, or a folder has a log twice; what one file tells twice happened twice."""
+    both = event("ask", "2024-01-31T09:10:00Z") + 2 * event("call", "2024-01-31T10:10:00Z")
+    (tmp_path / "all.xes").write_text(traces(("x7", both + event("pay", "2024-02-01T09:10:00+01:00"))))
+    (tmp_path / "some.xes").write_text(traces(("x7", both + event("pay", "2024-02-01T08:10:00Z"))))
+    log = read_log(tmp_path)
+    assert log.sequences() == [("ask", "call", "call", "pay")]
+    assert log.notes[2] == "4 events are in several files, with the same case, activity and time: each counts once"
+
+
+@pytest.mark.parametrize("time", ["", "2024-01-31"])
+def test_events_of_several_files_all_count_where_no_time_of_day_tells_them_apart(tmp_path, time):
+    """But it is told, with what to do."""
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(f"case,activity,time\n1,call,{time}\n" + ("" if time else "2,call,\n"))
+    log = read_log(tmp_path)
+    assert log.activities() == {"call": 2 if time else 4}
+    assert any(
+        "no time of day tells whether they are the same: all count; where one file repeats" in n for n in log.notes
+    )
+
+
+def test_both_files_of_the_loan_log_of_2012_are_that_log(shared_data):
+    """One has some of the events of the other."""
+    folder = shared_data / "logs/bpic2012"
+    log, alone = read_log(folder), read_log(folder / "BPI_Challenge_2012.xes.gz")
+    assert log.sequences() == alone.sequences()
+    assert any(note.startswith("60,849 events are in several files") for note in log.notes)
 
 
 def test_a_case_may_be_in_several_csv_files_of_a_folder(tmp_path):
@@ -131,6 +188,29 @@ def test_a_case_may_be_in_several_csv_files_of_a_folder(tmp_path):
     (tmp_path / "b.csv").rename(tmp_path / "b.xes")
     with pytest.raises(LogError, match=r"logs of several kinds, CSV \(a\.csv\) and XES \(b\.xes\); name one"):
         read_log(tmp_path)
+
+
+@pytest.mark.parametrize("gap", ["", None, float("nan")])
+def test_a_column_of_times_that_is_empty_tells_no_times(tmp_path, gap):
+    """In a file as in a table, where it is a column of numbers that are all missing."""
+    frame = pd.DataFrame({"case": [1, 2, 1], "activity": ["ask", "ask", "pay"], "time": [gap] * 3})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    for log in (read_log(tmp_path / "log.csv"), read_log(frame)) if gap != "" else (read_log(tmp_path / "log.csv"),):
+        assert log.sequences() == [("ask", "pay"), ("ask",)]
+        assert "2 cases have events without a time and keep the order of the source" in log.notes
+
+
+def test_numbers_in_a_table_are_times_where_it_is_said_what_they_count(tmp_path):
+    """A file of Parquet keeps seconds as numbers, and no option turns them into times where it lies."""
+    frame = pd.DataFrame({"case": [1, 1], "activity": ["pay", "ask"], "time": [1_700_000_060, 1_700_000_000]})
+    log = read_log(frame, time_format="unix")
+    assert log.events[TIME].tolist() == [pd.Timestamp("2023-11-14T22:13:20Z"), pd.Timestamp("2023-11-14T22:14:20Z")]
+    with pytest.raises(LogError, match=r"the times are numbers; .*say what they count, excel days or unix seconds"):
+        read_log(frame)
+    pytest.importorskip("ibis")
+    frame.to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(LogError, match=r"log\.parquet: the times are numbers; turn them into timestamps, map another"):
+        open_log(tmp_path / "log.parquet")
 
 
 def test_time_zones_are_kept(tmp_path):

@@ -288,6 +288,30 @@ class TestFolders:
     def test_a_folder_is_the_log_of_its_files_one_after_another(self, folder, way):
         """Law: order, ties, notes, variants and examples are those of one table, in the order of the files' names."""
         found, wanted = way(folder), read_log(attributed())
+        assert tuple(note for note in found.notes if "files" not in note) == wanted.notes
+        assert found.notes[0] == "read 3 files as one log"
+        assert told(found.seen)[0] == told(wanted.seen)[0]
+
+    @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(
+        st.lists(
+            st.tuples(st.sampled_from("xy"), st.sampled_from("ab"), st.sampled_from([None, 1, 2]), st.integers(0, 2)),
+            min_size=3,
+        ),
+        st.sampled_from(["2024-01-0{} 10:10", "2024-01-0{}"]),
+    )
+    def test_what_files_have_in_common_is_found_as_in_memory(self, tmp_path, rows, form):
+        """Law: cases in several files, events that count once, and what is said of both."""
+        frame = pd.DataFrame(rows, columns=["case", "activity", "time", "file"])
+        frame["time"] = pd.to_datetime(frame["time"].map(lambda day: None if pd.isna(day) else form.format(int(day))))
+        files = [part for _, part in frame.groupby("file")]
+        for k in range(3):
+            path = tmp_path / f"{k}.parquet"
+            path.unlink(missing_ok=True)
+            if k < len(files):
+                files[k].to_parquet(path)
+        found, wanted = open_log(tmp_path), read_log(tmp_path)
+        assert isinstance(found, StoredLog)
         assert found.notes == wanted.notes
         assert told(found.seen)[0] == told(wanted.seen)[0]
 

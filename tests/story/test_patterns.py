@@ -242,3 +242,12 @@ def test_a_log_that_stays_where_it_is_has_the_same_patterns(tmp_path):
     )
     assert list(one) == list(other)
     assert len(one)
+
+
+def test_who_comes_as_far_when_the_outcome_is_decided_is_no_one_to_compare_a_pattern_with():
+    """While a case is open, help makes no difference to those that are checked; most are checked when it is lost."""
+    cases = [("ask check help pay", 40), ("ask check pay", 40), ("ask check help go", 40), ("ask check go", 40)]
+    cases += [("ask go check help", 40), ("ask go check", 200), ("ask go", 60)]
+    log = EventLog.from_sequences([names.split() for names, n in cases for _ in range(n)])
+    found = waypost.find_log_patterns(set_outcome(log, positive="pay", negative="go"))
+    assert not [one for one in found if one.sure and "help" in one.steps]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -82,6 +83,17 @@ def test_segments_have_their_own_outcome_and_contrast():
     ]
 
 
+def test_a_step_that_one_segment_has_more_of_does_not_separate_otherwise_there():
+    """In the shop everybody is called, on the web few are, and it makes no difference to anybody."""
+    rows = []
+    for k in range(800):
+        web, called = k < 400, k % 10 < (2 if k < 400 else 9)
+        names = ["ask", *(["call"] if called else []), "pay" if (k // 10) % 2 else "go"]
+        rows += [(k, name, "web" if web else "shop") for name in names]
+    frame = pd.DataFrame(rows, columns=["case", "activity", "case:channel"])
+    assert not segments(set_outcome(read_log(frame), positive="pay"), "channel").differing
+
+
 def test_steps_that_the_same_cases_have_are_told_together():
     """Two events of one click changed once."""
     before, after = (
@@ -94,3 +106,29 @@ def test_steps_that_the_same_cases_have_are_told_together():
     assert len(told) == 1
     assert "(and, as many, " in told[0]
     assert "'mail'" in told[0]
+
+
+def test_logs_that_differ_by_chance_alone_have_not_changed():
+    """Of twenty halves of one log, one in twenty may seem to: it was nearly every second."""
+    random = np.random.default_rng(1)
+    steps = [f"step{k}" for k in range(20)]
+    told = 0
+    for _ in range(20):
+        halves = []
+        for _ in range(2):
+            cases = [[*(s for s in steps if random.random() < 0.3), random.choice(["pay", "go"])] for _ in range(300)]
+            halves.append(logged(*((" ".join(case), 1) for case in cases)))
+        found = compare_logs(*halves, draws=50)
+        told += any(a.share.real or a.separation.real for a in found.activities if a.defines_outcome is None)
+    assert told <= 3
+
+
+def test_a_handful_of_cases_changes_nothing():
+    """All of three cases have a step, and none of two others: that is chance."""
+    before, after = logged(("ask help pay", 1), ("ask help go", 2)), logged(("ask pay", 1), ("ask go", 1))
+    found = compare_logs(before, after)
+    helped = next(a.share for a in found.activities if a.name == "help")
+    assert helped.difference == -1
+    assert helped.low == -1
+    assert helped.high > 0
+    assert found.sentences()[-1] == "no activity changed by more than chance would do"

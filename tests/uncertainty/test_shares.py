@@ -24,3 +24,12 @@ def test_every_interval_holds_what_was_counted():
     late = intervals["cancel"]
     assert late["success_without"][1] + 0.3 < late["success_without_as_far"][0]
     assert intervals["offer"]["success_without_as_far"] == pytest.approx(intervals["offer"]["success_without"])
+
+
+def test_an_interval_says_what_few_cases_can_hide():
+    """None of `n` cases: the exact interval ends at 1 - 0.025 ** (1 / n); and all of them likewise."""
+    cases = [["ask", "fraud", "go"]] + [["ask", "help", "pay"]] * 60 + [["ask", "go"]] * 60
+    found = share_intervals(set_outcome(EventLog.from_sequences(cases), positive="pay"), resamples=4000, seed=1)
+    assert found["fraud"]["success_after"] == (0, pytest.approx(0.975, abs=0.01))
+    assert found["fraud"]["good_share"] == (0, pytest.approx(1 - 0.025 ** (1 / 60), abs=0.01))
+    assert found["help"]["good_share"] == (pytest.approx(0.025 ** (1 / 60), abs=0.01), 1)

@@ -10,7 +10,7 @@ import click
 from waypost.cli.stopping import limited
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-OUTCOME = ("positive", "negative", "attribute", "within")  # how a case ended, as `set_outcome` takes it
+OUTCOME = ("positive", "negative", "attribute", "within", "others")  # how a case ended, as `set_outcome` takes it
 LEARNING = ("recipe", "actors", "choosing", "eps", *OUTCOME, "columns", "quiet")  # what `learning_options` gives
 
 
@@ -133,6 +133,11 @@ outcome_options = together(
     click.option("--attribute", metavar="COLUMN", help="--positive is a value of this column, not an event."),
     click.option(
         "--within", metavar="TIME", help="--positive counts only within this time: '60 days'; of a model: steps, 20."
+    ),
+    click.option(
+        "--others",
+        type=click.Choice(["drop", "positive", "negative"]),
+        help="What cases with neither a --positive nor a --negative event are.",
     ),
 )
 

@@ -17,7 +17,7 @@ comes earlier, and then says something else, only the cases that have it earlier
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import Any, NamedTuple
@@ -89,11 +89,11 @@ def contrast(log: Log) -> Contrasts:
     names, stages, told = list(seen.activities), _stages(seen, why), tally(log)
     everyone = np.ones(len(told.count), bool)
     compared = sum(name not in why and not seen.present[:, k].all() for k, name in enumerate(names))
-    strict = float(-ndtri(ALLOWED / max(1, compared) / 2))
+    strict = errors_in_any(compared)
     found = []
     for k, (name, events) in enumerate(seen.activities.items()):
-        came = everyone if stages[k] < 0 else told.having[:, stages[k]]
-        having = told.early[:, k] if name not in why and _restates(told, k, came) else told.having[:, k]
+        early = name not in why and _restates(told, k, stages[k])
+        having, came = _compared(told, k, stages[k], early=early)
         among, here = _among(told, having, everyone), _among(told, having, came)
         found.append(
             Contrast(
@@ -159,17 +159,23 @@ def _among(told: CaseTally, having: Mask, some: Mask) -> _Among:
     return _Among(*(int(told.count[part].sum()) for part in (well & having, well, badly & having, badly)))
 
 
-def _restates(told: CaseTally, activity: int, came: Mask) -> bool:
+def _compared(told: CaseTally, activity: int, stage: int, *, early: bool) -> tuple[Mask, Mask]:
+    """(R,) which cases have an activity, and which come as far as its stage; if `early`, while the outcome is open."""
+    when = told.early if early else told.having
+    return when[:, activity], np.ones(len(told.count), bool) if stage < 0 else when[:, stage]
+
+
+def _restates(told: CaseTally, activity: int, stage: int) -> bool:
     """Whether an activity seems to matter only because it often comes when the outcome is decided.
 
     In more than a few cases it comes no earlier, and what comes earlier makes less than half of the difference that is
     certain, or the opposite.
     """
-    having, early = told.having[:, activity], told.early[:, activity]
-    late, cases = int(told.count[having & ~early].sum()), int(told.count[having].sum())
+    having = told.having[:, activity]
+    late, cases = int(told.count[having & ~told.early[:, activity]].sum()), int(told.count[having].sum())
     if late < OFTEN or late <= (1 - LATE) * cases:
         return False
-    whole, before = (_among(told, some, came) for some in (having, early))
+    whole, before = (_among(told, *_compared(told, activity, stage, early=early)) for early in (False, True))
     return before.certain < HALF * whole.certain or (whole.certain > 0 and before.helps != whole.helps)
 
 
@@ -191,9 +197,23 @@ def certain_difference(with_good: int, good: int, with_bad: int, bad: int, *, er
     >>> round(certain_difference(2, 100, 95, 100), 2), certain_difference(1, 20, 0, 40_000)
     (0.86, 0.0)
     """
-    one, other = (with_good + 1) / (good + 2), (with_bad + 1) / (bad + 2)
-    error = sqrt(one * (1 - one) / (good + 2) + other * (1 - other) / (bad + 2))
-    return max(0.0, abs(one - other) - errors * error)
+    return certain_sum(((1, with_good, good), (-1, with_bad, bad)), errors=errors)
+
+
+def certain_sum(shares: Iterable[tuple[int, int, int]], *, errors: float = CONFIDENT) -> float:
+    """Do the same for a sum of shares, each given as its sign, the cases that have something, and all there are."""
+    told = [(sign, (having + 1) / (cases + 2), cases + 2) for sign, having, cases in shares]
+    error = sqrt(sum(share * (1 - share) / cases for _, share, cases in told))
+    return max(0.0, abs(sum(sign * share for sign, share, _ in told)) - errors * error)
+
+
+def errors_in_any(comparisons: int) -> float:
+    """Standard errors that chance alone is unlikely to reach in any of so many comparisons.
+
+    >>> round(errors_in_any(1), 2), round(errors_in_any(20), 2)
+    (1.96, 3.02)
+    """
+    return float(-ndtri(ALLOWED / max(1, comparisons) / 2))
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -1,12 +1,12 @@
 """Which activities are the outcome rather than a reason for it.
 
-Three kinds say nothing about *why* a case ended as it did:
+Four kinds say nothing about *why* a case ended as it did:
 
 * the events that the outcome was defined by, under whatever name;
 * what never comes before the case is decided: after the deciding event, or at the same moment;
 * where no event was named as deciding, what ends the cases of one outcome: all cases that have it end alike, and
-  nothing new happens after it. So a deciding event gives itself away when the outcome comes from an attribute. Of an
-  event that *all* cases of one outcome have and no other, it is enough that mostly nothing new happens after it.
+  nothing new happens after it. So a deciding event gives itself away when the outcome comes from an attribute;
+* what *all* cases of one outcome have and no other, and after which mostly nothing is open.
 
 A step in the middle of the process is none of them, however well it separates good from bad.
 """
@@ -61,7 +61,7 @@ def deciding_activities(seen: Variants) -> dict[str, str]:
             continue
         if by_event >= LATE and late >= LATE:
             why[name] = "comes only when the outcome is decided"
-        elif max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE:
+        elif alone or (max(well / cases, 1 - well / cases) >= ALIKE and by_event < LATE):
             share = (n_good if well else n_bad) / (n_good + n_bad)
             if alone or share**cases * len(seen.activities) < CHANCE:
                 why[name] = ENDS[POSITIVE if well else NEGATIVE]

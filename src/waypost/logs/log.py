@@ -1,9 +1,9 @@
 """What an event log is: one table of events, cases together, each case in the order things happened.
 
 The columns carry the names of the XES standard, as process miners know them: `CASE`, `ACTIVITY`, `TIME`, `LIFECYCLE`
-and whatever else the log says, attributes of a case with the prefix ``case:``. Waypost adds five of its own: `OFFSET`
+and whatever else the log says, attributes of a case with the prefix ``case:``. Waypost adds six of its own: `OFFSET`
 (the time zone each timestamp was written in), `BASE` (an activity before it was numbered or classified), `DURATION`,
-`OUTCOME` and `DECIDES`.
+`OUTCOME`, `DECIDES` and `OVERDUE`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ BASE = "waypost:base"
 DURATION = "waypost:duration"  # seconds
 OUTCOME = "case:waypost:outcome"
 DECIDES = "waypost:decides"  # the outcome that an event decides, '' for most of them
+OVERDUE = "waypost:overdue"  # as above, of events that come when the time for a good end is over; with a deadline alone
 
 
 def is_text(column: Any) -> bool:

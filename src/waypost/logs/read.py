@@ -15,6 +15,7 @@ from waypost.errors import LogError, is_address, require
 from waypost.formats.reading import begins_as_list
 from waypost.logs.files import LOG_SUFFIXES, PARQUET, exists, is_xes, log_files, parquet_files
 from waypost.logs.headings import ROLE
+from waypost.logs.joining import EVENT, one_log
 from waypost.logs.log import CASE, TIME, EventLog
 from waypost.logs.stored.engines import SCHEMES, fetched, is_stored, shown
 from waypost.logs.table import combined, expanded, plain_csv, read_csvs, reading_note, standard_columns, typed
@@ -79,9 +80,9 @@ def read_log(
     if not isinstance(source, str | PathLike):
         if not hasattr(source, "columns"):
             raise LogError(f"a log is a path or a pandas DataFrame, not {type(source).__name__}")
-        return _from_table(source, mapping, "the DataFrame", start, time_format)
+        return _from_tables([source], mapping, "the DataFrame", start, time_format)
     if is_stored(str(source)):
-        return _from_table(fetched(str(source)), mapping, shown(str(source)), start, time_format)
+        return _from_tables([fetched(str(source))], mapping, shown(str(source)), start, time_format)
     if is_address(str(source)):
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         raise LogError(f"{shown(str(source))} is in no database we know; known addresses begin with {known}")
@@ -91,10 +92,9 @@ def read_log(
     files = log_files(path)
     if is_xes(files[0]):
         return _from_xes(files, mapping, path.name)
-    if files[0].suffix.casefold() in PARQUET:
-        return _from_table(_parquet(files), mapping, path.name, start, time_format)
-    log = _from_table(read_csvs(files, delimiter, encoding), mapping, path.name, start, time_format)
-    return log if len(files) == 1 else log.with_notes((*log.notes, f"read {len(files)} files as one log"))
+    parquet = files[0].suffix.casefold() in PARQUET
+    frames = _parquet(files) if parquet else read_csvs(files, delimiter, encoding)
+    return _from_tables(frames, mapping, path.name, start, time_format)
 
 
 def _from_xes(paths: Sequence[Path], mapping: Mapping[str, str | None], name: str) -> EventLog:
@@ -159,7 +159,7 @@ def open_log(
     return read_log(source, **given)
 
 
-def _parquet(files: Sequence[Path]) -> Any:
+def _parquet(files: Sequence[Path]) -> list[Any]:
     pandas = require("pandas", "logs", "reading event logs")
     require("pyarrow", "table", "reading Parquet")
     frames = []
@@ -168,7 +168,7 @@ def _parquet(files: Sequence[Path]) -> Any:
             frames.append(pandas.read_parquet(path, partitioning=None))
         except (OSError, ValueError) as error:
             raise LogError(f"{path.name} is no Parquet that can be read: {str(error).splitlines()[0][:200]}") from None
-    return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
+    return frames
 
 
 def _only(given: Mapping[str, Any], known: Iterable[str], what: str) -> None:
@@ -189,14 +189,20 @@ def looks_like_traces(path: str | PathLike[str]) -> bool:
     return begins_as_list(Path(path))
 
 
-def _from_table(
-    frame: Any, mapping: dict[str, str | None], where: str, start: str | None, time_format: str | None
+def _from_tables(
+    frames: Sequence[Any], mapping: dict[str, str | None], where: str, start: str | None, time_format: str | None
 ) -> EventLog:
+    """Log of a table, or of several, one after another."""
+    pandas = require("pandas", "logs", "reading event logs")
+    frame = frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
     if not len(frame):
         raise LogError(f"{where} has no rows")
     frame, chosen = standard_columns(combined(frame, mapping["activity"], {}), mapping, where)
     notes = reading_note(chosen)
     frame = typed(frame.reset_index(drop=True), where, time_format)
+    if len(frames) > 1:
+        frame, joining = one_log(frame, [*map(len, frames)], [column for column in EVENT if column in frame])
+        notes = (*joining, *notes)
     log = _ordered(frame if start is None else expanded(frame, start, where, time_format), notes)
     return replace(log, read_as=chosen)
 
@@ -212,7 +218,7 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
         instant[np.isin(code, gaps)] = 0  # a case with a missing time keeps the order of the source
         keys.insert(0, instant)
         if len(gaps):
-            notes = (*notes, f"{len(gaps)} cases have events without a time and keep the order of the source")
+            notes = (*notes, f"{len(gaps):,} cases have events without a time and keep the order of the source")
     else:
         notes = (*notes, "no times: events keep the order of the source")
     order = np.lexsort(keys)
@@ -220,5 +226,5 @@ def _ordered(frame: Any, notes: tuple[str, ...]) -> EventLog:
         return EventLog(frame.reset_index(drop=True), notes)
     disordered = len(np.unique(code[order[order != np.argsort(code, kind="stable")]]))
     if disordered:
-        notes = (*notes, f"{disordered} cases were put in order of time")
+        notes = (*notes, f"{disordered:,} cases were put in order of time")
     return EventLog(frame.iloc[order].reset_index(drop=True), notes)

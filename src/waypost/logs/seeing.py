@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.logs.deciding import MOMENT
-from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, TIME, EventLog
+from waypost.logs.log import BASE, CASE, DECIDES, OUTCOME, OVERDUE, TIME, EventLog
+from waypost.logs.times import only_dates
 from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
 from waypost.model.arrays import Ints
 from waypost.model.traces import POSITIVE
@@ -70,6 +71,11 @@ def _timed(log: EventLog) -> bool:
     return TIME in log.events and not log.events[TIME].isna().any()
 
 
+def _at_once(log: EventLog) -> bool:
+    """Whether times tell what happens at the same moment; dates do not."""
+    return _timed(log) and not only_dates(log.times("contrast"))
+
+
 def _clock(log: EventLog, good: NDArray[np.bool_]) -> Clock:
     """Waiting times by activity and outcome, and from each activity to the next."""
     if not _timed(log):
@@ -122,7 +128,7 @@ def closings(log: EventLog, also: Mapping[str, str]) -> Ints:
     good = np.array([end == POSITIVE for end in _ends(log)], bool)
     moment = _decisions(log, np.where(marked == "", named, marked), good)[case]
     settled = np.arange(len(log)) >= moment
-    if _timed(log):
+    if _at_once(log):
         times = log.times("contrast")
         settled |= times + MOMENT >= times[moment]
     settled &= moment >= 0
@@ -145,7 +151,7 @@ def _decided(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_
     np.maximum.at(closed, case[row], row)
     moment = np.where(decided >= 0, decided, closed)[case[row]]  # the row from which on nothing is open
     late = row >= moment
-    if _timed(log):
+    if _at_once(log):
         times = log.times("contrast")
         late |= times[row] + MOMENT >= times[moment]
     by_event = decided[case[row]] >= 0
@@ -155,7 +161,10 @@ def _decided(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_
 
 
 def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.bool_]) -> Ints:
-    """(cases,) the row that decided the case: the first that spoke for its outcome unrevoked; -1 where none did."""
+    """(cases,) the row that decided the case: the first that spoke for its outcome unrevoked, or came too late.
+
+    -1 where none did.
+    """
     decided = np.full(log.n_cases, -1, np.int64)
     case = log.case_of
     for row in np.flatnonzero(decides != "").tolist():
@@ -165,4 +174,9 @@ def _decisions(log: EventLog, decides: NDArray[np.object_], good: NDArray[np.boo
             decided[k] = -1
         elif decided[k] < 0:
             decided[k] = row
+    if OVERDUE in log.events:
+        late = np.flatnonzero(log.column(OVERDUE, "contrast") != "")
+        over, first = np.unique(case[late], return_index=True)
+        rows = late[first]
+        decided[over] = np.where(decided[over] < 0, rows, np.minimum(decided[over], rows))
     return decided

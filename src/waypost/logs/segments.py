@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError
-from waypost.logs.contrast import Contrasts, certain_difference, contrast
+from waypost.logs.contrast import Contrasts, certain_sum, contrast, errors_in_any
 from waypost.logs.log import EventLog
 from waypost.logs.variants import Log, Variants
 from waypost.model.traces import POSITIVE
@@ -162,18 +163,18 @@ def _quantiles(numbers: NDArray[np.float64], cases: NDArray[np.int64]) -> NDArra
 
 
 def _differing(found: list[CaseSegment]) -> tuple[Differing, ...]:
-    """Steps whose separation is not the same everywhere, by more than few cases explain."""
+    """Steps whose separation is not the same everywhere, by more than chance makes between any two of all segments."""
     told = []
     parts = [(s, {c.name: c for c in s.contrasts.ranked}) for s in found if s.contrasts is not None]
-    for name in dict.fromkeys(name for _, by_name in parts for name in by_name):
+    names = dict.fromkeys(name for _, by_name in parts for name in by_name)
+    errors = errors_in_any(len(names) * comb(len(parts), 2))
+    for name in names:
         there = [(by_name[name], s) for s, by_name in parts if name in by_name]
         if len(there) < 2:
             continue
         (high, s), (low, r) = (f(there, key=lambda pair: pair[0].separation) for f in (max, min))
-        sure = max(
-            certain_difference(high.good_cases, s.good, low.good_cases, r.good),
-            certain_difference(high.bad_cases, s.cases - s.good, low.bad_cases, r.cases - r.good),
-        )
-        if sure > 0:
+        upper = (1, high.good_cases, s.good), (-1, high.bad_cases, s.cases - s.good)
+        lower = (-1, low.good_cases, r.good), (1, low.bad_cases, r.cases - r.good)
+        if certain_sum((*upper, *lower), errors=errors) > 0:
             told.append(Differing(name, s.name, r.name, high.separation, low.separation))
     return tuple(sorted(told, key=lambda d: -d.difference))

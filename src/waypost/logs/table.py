@@ -15,7 +15,7 @@ from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
 from waypost.logs.headings import chosen_columns, there_are
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, OFFSET, TIME, is_text, plain_text
-from waypost.logs.times import EXCEL, from_datetimes, parse_times
+from waypost.logs.times import EXCEL, UNIX, from_datetimes, parse_times
 
 DELIMITERS = ",;\t|"
 SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how .xlsx (a zip archive) and .xls begin
@@ -63,15 +63,14 @@ def read_csv(path: Path, delimiter: str | None = None, encoding: str = UTF8) -> 
     return frame
 
 
-def read_csvs(paths: Sequence[Path], delimiter: str | None = None, encoding: str = UTF8) -> Any:
-    """Read several CSV files with the same columns as one table; the rows of a case may be in several of them."""
-    pandas = require("pandas", "logs", "reading event logs")
+def read_csvs(paths: Sequence[Path], delimiter: str | None = None, encoding: str = UTF8) -> list[Any]:
+    """Read CSV files with the same columns."""
     frames = [read_csv(path, delimiter, encoding) for path in paths]
     for path, frame in zip(paths, frames, strict=True):
         if set(frame.columns) != set(frames[0].columns):
             odd = min(map(str, set(frame.columns) ^ set(frames[0].columns)))
             raise LogError(f"{paths[0].name} and {path.name} are in one folder and differ in the column {odd!r}")
-    return frames[0] if len(frames) == 1 else pandas.concat(frames, ignore_index=True)
+    return frames
 
 
 def _odd_line(said: str, separator: str) -> str:
@@ -211,13 +210,13 @@ def typed(frame: Any, where: str, time_format: str | None = None) -> Any:
             frame = frame.assign(**{column: frame[column].map(plain_text).astype(str)})
     if TIME in frame:
         times = frame[TIME]
+        if times.isna().all() and getattr(times.dtype, "kind", "") != "M":
+            times = times.astype("datetime64[us, UTC]")
         if getattr(times.dtype, "kind", "") == "M":
             instants, offsets = from_datetimes(times)
-        elif getattr(times.dtype, "kind", "") in "iufb" and time_format != EXCEL:
-            raise LogError(
-                f"{where}: the times are numbers; turn them into timestamps, map another column (--column time=NAME), "
-                f"or say that they are the days that Excel counts (--column time_format={EXCEL})"
-            )
+        elif getattr(times.dtype, "kind", "") in "iufb" and time_format not in (EXCEL, UNIX):
+            or_say = f"say what they count, {EXCEL} days or {UNIX} seconds (--column time_format={EXCEL}|{UNIX})"
+            raise numbers_for_times(where, or_say)
         else:
             text = times.where(times.isna(), times.map(str))
             instants, offsets = parse_times(text, f"{where}: the time column", time_format)
@@ -236,6 +235,12 @@ def missing_name(where: str, row: int, what: str, rows: int) -> LogError:
     """
     other = f"fill it in, delete these rows, or say which column has it (--column {what}=NAME)"
     return LogError(f"{where}, row {row + 1}: no {what} ({rows} rows in all are without); {other}")
+
+
+def numbers_for_times(where: str, or_else: str) -> LogError:
+    """Error about a column of times that holds numbers."""
+    what_to_do = f"turn them into timestamps, map another column (--column time=NAME), or {or_else}"
+    return LogError(f"{where}: the times are numbers; {what_to_do}")
 
 
 def expanded(frame: Any, start: str, where: str, time_format: str | None = None) -> Any:

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from waypost.logs.deciding import deciding_activities, ending_activities
+from waypost.logs.log import OVERDUE
 from waypost.logs.variants import Log
 from waypost.model.arrays import Ints, Mask
+from waypost.model.traces import NEGATIVE
+
+HALF = 0.5  # of the bad cases
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +58,36 @@ def open_until(log: Log) -> Ints | None:
     return found
 
 
+def still_open(log: Log) -> tuple[int, tuple[str, ...]] | None:
+    """How many bad cases nothing has decided, and the activities that end the others; None where no one knows.
+
+    They are known where nobody said which cases are bad, nor that those are that take too long, and at least half of
+    these end with what all bad cases end with that are over.
+
+    >>> from waypost.logs import EventLog
+    >>> from waypost.logs.steps.outcome import set_outcome
+    >>> cases = [["ask", "pay"]] * 60 + [["ask", "refuse"]] * 40 + [["ask"]] * 5
+    >>> still_open(set_outcome(EventLog.from_sequences(cases), positive="pay"))
+    (5, ('refuse',))
+    """
+    seen = log.seen
+    ends = _ending(log)
+    bad = tuple(name for name, outcome in ends.items() if outcome == NEGATIVE)
+    if not bad or NEGATIVE in seen.deciding().values() or log.has(OVERDUE):
+        return None
+    variant, until, count = log.closings(ends).T
+    badly = ~seen.good[variant]
+    open_cases = int(count[badly & (until >= np.diff(seen.first)[variant])].sum())
+    return (open_cases, bad) if 0 < open_cases <= HALF * count[badly].sum() else None
+
+
+def _ending(log: Log) -> dict[str, str]:
+    """Activities that decide cases though no one named them."""
+    return ending_activities(log.seen, deciding_activities(log.seen))
+
+
 def _closings(log: Log) -> Ints | None:
     """Where cases are decided, by the events that were named and by those that give themselves away."""
-    seen = log.seen
-    ends = ending_activities(seen, deciding_activities(seen))
+    seen, ends = log.seen, _ending(log)
     decided = bool(ends) or any(each.settled for each in seen.decided.values())
     return log.closings(ends) if decided else None

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waypost.errors import LogError, require
 
@@ -21,6 +22,7 @@ _UNIX_HINT = (
     ", but may be the seconds or milliseconds since 1970 that programs keep; if so, say --column time_format=unix"
 )
 _SINCE = re.compile(r"\s*1\d{9}(\d{3}|\.\d+)?\s*$")
+HOUR = 3_600_000_000  # microseconds
 _DAYS = re.compile(r"\s*\d{5}([.,]\d+)?\s*$")
 _ZONE = re.compile(r"\d\d:\d\d\S*\s*(?:(Z)|([+-])(\d\d):?(\d\d)?)$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"\s*\d{4}[-/.]?\d")
@@ -87,6 +89,16 @@ def from_datetimes(times: Any) -> tuple[Any, Any]:
     return instants.astype("datetime64[us, UTC]"), minutes.round().astype("Int16")
 
 
+def only_dates(times: NDArray[np.datetime64]) -> bool:
+    """Whether no time lies between two hours: then they are dates, of whatever zone, and tell no order within a day.
+
+    >>> [only_dates(np.array([time, "NaT"], "datetime64[us]")) for time in ("2024-01-02", "2024-01-02T10:05")]
+    [True, False]
+    """
+    known = times[~np.isnat(times)].astype("datetime64[us]").astype(np.int64)
+    return not (known % HOUR).any()
+
+
 def local_text(times: Any, offsets: Any) -> list[str]:
     """Timestamps as ISO 8601 text, in the zone they were written in."""
     from datetime import timedelta, timezone
@@ -111,18 +123,13 @@ def _year_first(pandas: Any, text: Any) -> Any:
 
 def _year_last(text: Any, where: str) -> str:
     """Find the `strptime` format of 31/12/2016 or 12/31/2016, from the rows that leave no doubt."""
-    firsts, seconds = set(), set()
-    found = None
-    for value in text:
-        found = _YEAR_LAST.match(value) if value is not None else found
-        if value is None:
-            continue
-        if found is None:
-            raise LogError(f"{where} has {value!r}, which is no timestamp{_HINT}")
-        firsts.add(int(found[1]))
-        seconds.add(int(found[3]))
-    if found is None:
-        raise LogError(f"{where} is empty")
+    told = [value for value in text if value is not None]
+    dates = [found for value in told if (found := _YEAR_LAST.match(value)) is not None]
+    if len(dates) < len(told):
+        odd = next(value for value in told if not _YEAR_LAST.match(value))
+        raise LogError(f"{where} has {odd!r}, which is no timestamp{_HINT}")
+    found = dates[-1]
+    firsts, seconds = ({int(date[k]) for date in dates} for k in (1, 3))
     day_first, month_first = max(firsts) > 12, max(seconds) > 12
     if not month_first and found[2] == ".":  # nobody writes a month, a dot and a day
         day_first = True

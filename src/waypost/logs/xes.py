@@ -6,7 +6,7 @@ Nothing is kept of what is no attribute of a case or an event, however much of i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count as counting
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from waypost.errors import LogError, require
 from waypost.formats.reading import LARGE, unpacked_limit
 from waypost.logs.files import open_binary
+from waypost.logs.joining import EVENT, one_log
 from waypost.logs.log import ACTIVITY, CASE, OFFSET, TIME
 from waypost.logs.times import parse_times
 
@@ -118,36 +119,28 @@ class _Stream:
 
 
 def read_xes_files(paths: Sequence[Path]) -> tuple[Any, tuple[str, ...], Classifiers]:
-    """Read several XES files as one log. Each trace is a case of its own, also where two files have one of a name."""
+    """Read several XES files as one log; what is named alike in two of them is one case."""
     if len(paths) == 1:
         return read_xes(paths[0])
     pandas = require("pandas", "logs", "reading event logs")
-    frames, told, known = [], [], set[str]()
+    frames: list[Any] = []
+    said: list[str] = []
     classifiers: Classifiers = {}
     for path in paths:
-        frame, notes, found = read_xes(path)
-        names = {name: _new_name(name, known) for name in frame[CASE].unique()}
-        known.update(names.values())
-        frames.append(frame.assign(**{CASE: frame[CASE].map(names)}))
-        told += [f"{path.name}: {note}" for note in notes]
+        frame, notes, found = read_xes(path, before=sum(each[CASE].nunique() for each in frames))
+        frames.append(frame)
+        said += [f"{path.name}: {note}" for note in notes]
         classifiers |= found
-    return pandas.concat(frames, ignore_index=True), (f"read {len(paths)} files as one log", *told), classifiers
+    told = [column for column in EVENT if all(column in frame for frame in frames)]
+    joined, notes = one_log(pandas.concat(frames, ignore_index=True), [*map(len, frames)], told)
+    return joined, (*notes, *said), classifiers
 
 
-def _new_name(name: str, known: Collection[str]) -> str:
-    """Name of a case that no case before it has.
-
-    >>> _new_name("case 1", {"case 1", "case 1 (2)"})
-    'case 1 (3)'
-    """
-    again = (f"{name} ({k})" for k in counting(2))
-    return name if name not in known else next(each for each in again if each not in known)
-
-
-def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
+def read_xes(path: Path, before: int = 0) -> tuple[Any, tuple[str, ...], Classifiers]:
     """Events of an XES or XES.gz file as a DataFrame in the file's order, notes on what was left out, classifiers.
 
     Every ``<trace>`` is a case of its own, also where several have the same name: the second is called ``name (2)``.
+    Those without a name are numbered, from behind so many cases that were read `before`.
     """
     pandas = require("pandas", "logs", "reading event logs")
     log = _Stream(path)
@@ -160,7 +153,8 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
         raise LogError(f"the events of {path.name} have no {ACTIVITY!r}; their attributes: {known}")
     _check_cells(events, cases, len(lines), path)
     count = np.array(lengths)
-    columns: dict[str, Any] = {CASE: np.repeat(_case_names(cases, len(lengths)), count)}
+    names, again = _case_names(cases, len(lengths), before)
+    columns: dict[str, Any] = {CASE: np.repeat(names, count)}
     columns |= {key: events.dense(key, len(lines)) for key in events.rows}
     for key in cases.rows:
         if key != ACTIVITY:
@@ -173,7 +167,7 @@ def read_xes(path: Path) -> tuple[Any, tuple[str, ...], Classifiers]:
     frame = pandas.DataFrame(columns)
     if TIME in frame:
         frame = _with_times(frame, path, lines)
-    return frame, _notes(stray, int((count == 0).sum())), log.classifiers
+    return frame, _notes(stray, int((count == 0).sum()), again), log.classifiers
 
 
 def _check_cells(events: _Columns, cases: _Columns, rows: int, path: Path) -> None:
@@ -200,15 +194,19 @@ def _local(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _case_names(cases: _Columns, n: int) -> Any:
+def _case_names(cases: _Columns, n: int, before: int) -> tuple[Any, int]:
+    """(n,) a name for each trace that no other has, and how many are called like one before them."""
     given = cases.dense(ACTIVITY, n) if ACTIVITY in cases.rows else np.full(n, None, object)
-    seen: dict[str, int] = {}
-    names = np.empty(n, object)
-    for k, name in enumerate(given):
-        plain = f"case {k + 1}" if name is None else name
-        seen[plain] = seen.get(plain, 0) + 1
-        names[k] = plain if seen[plain] == 1 else f"{plain} ({seen[plain]})"
-    return names
+    called = [f"case {before + k + 1}" if name is None else name for k, name in enumerate(given)]
+    again: dict[str, Iterator[str]] = {}
+    taken = set(called)
+    names = np.array(called, object)
+    for k, name in enumerate(called):
+        if name in again:
+            names[k] = next(other for other in again[name] if other not in taken)
+        else:
+            again[name] = (f"{name} ({number})" for number in counting(2))
+    return names, n - len(taken)
 
 
 def _with_times(frame: Any, path: Path, lines: list[int]) -> Any:
@@ -225,10 +223,12 @@ def _with_times(frame: Any, path: Path, lines: list[int]) -> Any:
     return frame.assign(**{TIME: times}) if offsets is None else frame.assign(**{TIME: times, OFFSET: offsets})
 
 
-def _notes(stray: int, empty: int) -> tuple[str, ...]:
+def _notes(stray: int, empty: int, again: int) -> tuple[str, ...]:
     notes = []
     if stray:
         notes.append(f"{stray} events outside any case were left out")
     if empty:
         notes.append(f"{empty} cases without events were left out")
+    if again:
+        notes.append(f"{again:,} cases are called like one before them, and stay apart as '... (2)' and so on")
     return tuple(notes)

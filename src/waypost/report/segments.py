@@ -57,6 +57,11 @@ def print_comparison(
     console.print(fitted_table(console, head, lines, box=box.SIMPLE_HEAD, header_style="dim"))
     if len(shown) > top:
         console.print(Text(f"and {len(shown) - top:,} more; --top {len(shown)} shows all"))
+    if len(shown) > 1:
+        said = (
+            f"* more than chance would do in any of the {len(shown):,} activities; an interval is for one of them alone"
+        )
+        console.print(Text(said))
     for sentence in found.sentences():
         console.print(Text(f"- {sentence[0].upper()}{sentence[1:]}."))
 

@@ -182,10 +182,12 @@ def _compared(group: Group) -> str:
     score = group[0]
     also = f" (and, as many, {_names(group[1:])})" if len(group) > 1 else ""
     if (stage := score.stage) is not None and stage.success_with is not None and stage.success_without is not None:
-        name = f"{printable(score.name)}{before_decided(score)}{also}"
+        by_then = " before that, too" if score.late_cases else ""
+        name = f"{printable(score.name)}{by_then}{also}"
+        passed = f"{printable(stage.name)}{before_decided(score)}"
         compared = f"{percent(stage.success_with)} succeed with {name} (n = {stage.having:,})"
         others = f"{percent(stage.success_without)} without"
-        return f"Of the {count(stage.cases, 'case')} that pass {printable(stage.name)}, {compared}, {others}."
+        return f"Of the {count(stage.cases, 'case')} that pass {passed}, {compared}, {others}."
     sides = ("that succeed", score.good_share), ("that fail", score.bad_share)
     (most, more), (least, less) = sides if score.separation > 0 else sides[::-1]
     passed = f"pass {printable(score.name)}{before_decided(score)}{also}"

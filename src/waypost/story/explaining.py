@@ -25,6 +25,7 @@ from waypost.logs import Actors, Contrasts, EventLog, Log, Recipe, RecipeStep, c
 from waypost.logs.confounding import confounding
 from waypost.logs.exposure import longer_cases
 from waypost.logs.stored import StoredLog
+from waypost.logs.tally import still_open
 from waypost.logs.traces import Traces, log_of_traces
 from waypost.model import MDP, Strategy
 from waypost.model.traces import ENVIRONMENT, POSITIVE, steps_of, written
@@ -221,6 +222,7 @@ def _story(
         process_map=process_map(known.log),
         notes=(
             *_longer(known.log, counted),
+            *_running(known.log, counted),
             *_forbidden(known.gone),
             *chosen.notes,
             *_no_choice(chosen, traces),
@@ -253,6 +255,20 @@ def _longer(log: Log, counted: Contrasts) -> tuple[str, ...]:
     told = (
         f"good cases are {longer} than bad ones, {good:g} events against {bad:g} in the median, and long cases have "
         f"more of everything: that a step is in more of the {more} cases may mean no more than that"
+    )
+    return (told,)
+
+
+def _running(log: Log, counted: Contrasts) -> tuple[str, ...]:
+    """Tell of bad cases that may not be over."""
+    found = still_open(log)
+    if found is None:
+        return ()
+    cases, ends = found
+    named = " or ".join(map(repr, ends))
+    told = (
+        f"{cases:,} of the {counted.bad:,} bad cases have no {named}, with which the others end, "
+        "and may still be running: name these as --negative, with --others drop, to leave such cases out"
     )
     return (told,)
 

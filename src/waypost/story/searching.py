@@ -175,7 +175,7 @@ class LogSearch:
         """How a hypothesis fares among the cases that came as far."""
         has = holds(hypothesis, self.found)
         stage = self._stage(hypothesis)
-        table = self._table(has, stage)
+        table = self._table(has, self._came(stage, self.found))
         return Judgement(hypothesis, has, stage, table, _certain_difference(table), self._simpler(hypothesis))
 
     def _simpler(self, hypothesis: Hypothesis) -> tuple[Floats, ...]:
@@ -206,13 +206,12 @@ class LogSearch:
         stages = [self.stages[k] for k in steps if k in self.stages] + [k for k in own if k in self.passed]
         return min(stages, key=lambda k: (self.single[k].sum(), k), default=None)
 
-    def _table(self, has: Mask, stage: int | None) -> Fourfold:
-        came = self._came(stage)
+    def _table(self, has: Mask, came: Mask) -> Fourfold:
         return Fourfold(*counted(has & came, self.weight), *counted(~has & came, self.weight))
 
-    def _came(self, stage: int | None) -> Mask:
+    def _came(self, stage: int | None, where: Occurrences) -> Mask:
         """(V,) the variants that came as far as a stage."""
-        return np.ones(len(self.seen), bool) if stage is None else self.found.present[:, stage]
+        return np.ones(len(self.seen), bool) if stage is None else where.present[:, stage]
 
     def _limit(self, steps: int) -> float:
         return limit(self.layers[steps], ALLOWED / len(self.layers))
@@ -232,7 +231,7 @@ class LogSearch:
             return False
         if self.known is None:
             return True
-        table = self._table(holds(hypothesis, self.known), judged.stage)
+        table = self._table(holds(hypothesis, self.known), self._came(judged.stage, self.known))
         if _certain_difference(table) < HALF * judged.certain:
             return False
         return bool(standard_errors(table) > 0) == good and by_chance(table) <= allowed
@@ -256,7 +255,7 @@ class LogSearch:
         shared = set(one.hypothesis.steps) & set(other.hypothesis.steps)
         if set(one.hypothesis.steps) == set(other.hypothesis.steps):
             return True
-        cases = self.weight.sum(axis=1) * self._came(one.stage)
+        cases = self.weight.sum(axis=1) * self._came(one.stage, self.found)
         p, q, both = (float(cases[mask].sum() / cases.sum()) for mask in (one.has, other.has, one.has & other.has))
         spread = float(np.sqrt(p * (1 - p) * q * (1 - q)))
         if spread > 0 and abs(both - p * q) >= SAME * spread:

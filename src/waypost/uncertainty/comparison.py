@@ -1,23 +1,29 @@
 """Two logs side by side: did the outcome change, which steps changed with it, and is it more than noise?
 
 Cases are drawn again, from each log by itself, and every difference gets the interval that 95 % of the draws lie in.
-Nothing is learned: all numbers are counted, so a thousand draws take a moment.
+Nothing is learned: all numbers are counted, so a thousand draws take a moment. Of many such intervals some leave out 0
+by chance, so a change is *real* only if chance would not make it in any of the activities (`waypost.logs.contrast`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from waypost.logs import Log
-from waypost.logs.contrast import Contrasts, contrast
+from waypost.logs.contrast import CONFIDENT, Contrasts, certain_sum, contrast, errors_in_any
 from waypost.model.arrays import Floats
-from waypost.uncertainty.shares import LEVEL, drawn_shares, measured_shares
+from waypost.uncertainty.shares import counted_shares, drawn_shares, interval
 
 DRAWS = 1000
+CHANGING = ("share", "good_share", "bad_share", "separation", "success_after")
+QUESTIONS = 2  # for each activity: whether it became more or less frequent, and whether it separates otherwise
+SignedShares = tuple[
+    tuple[int, int, int], ...
+]  # shares with their signs: the cases that have something, and all there are
 
 
 @dataclass(frozen=True)
@@ -28,20 +34,16 @@ class Change:
     after: float | None
     low: float | None = None
     high: float | None = None
+    real: bool = False  # whether chance would not do that in any of the activities that are compared
 
     @property
     def difference(self) -> float | None:
         """After minus before."""
         return None if self.before is None or self.after is None else self.after - self.before
 
-    @property
-    def real(self) -> bool:
-        """Whether the interval of the difference lies on one side of 0."""
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
-
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return {**asdict(self), "difference": self.difference, "real": self.real}
+        return {**asdict(self), "difference": self.difference}
 
 
 @dataclass(frozen=True)
@@ -129,17 +131,21 @@ def compare_logs(before: Log, after: Log, *, seed: int = 1, draws: int = DRAWS) 
     names = tuple(dict.fromkeys(name for log in logs for name in log.activities()))
     random = np.random.default_rng(seed)
     drawn = [drawn_shares(log, names, random, draws) for log in logs]
-    measured = [measured_shares(log, names) for log in logs]
+    shares = [counted_shares(log, names) for log in logs]
+
+    def change(part: str, k: int, errors: float) -> Change:
+        before, after = (_terms(found, part, k) for found in shares)
+        return _change(before, after, drawn[0][part][:, k], drawn[1][part][:, k], errors)
+
+    compared = sum(_why(counted, name) is None for name in names)
+    strict = errors_in_any(QUESTIONS * compared)
     rows = []
     for k, name in enumerate(names):
-        changes = {
-            part: _change(measured[0][part][k], measured[1][part][k], drawn[0][part][:, k], drawn[1][part][:, k])
-            for part in ("share", "good_share", "bad_share", "separation", "success_after")
-        }
+        changes = {part: change(part, k, strict) for part in CHANGING}
         had = [next((c.cases + c.late_cases for c in found.activities if c.name == name), 0) for found in counted]
         rows.append(ActivityChange(name, had[0], had[1], defines_outcome=_why(counted, name), **changes))
     rows.sort(key=lambda a: (a.defines_outcome is not None, not a.share.real, -abs(a.share.difference or 0), a.name))
-    success = _change(*(m["success"][0] for m in measured), *(d["success"][:, 0] for d in drawn))
+    success = change("success", 0, CONFIDENT)
     return Comparison(before.n_cases, after.n_cases, success, tuple(rows))
 
 
@@ -147,14 +153,28 @@ def _why(counted: tuple[Contrasts, ...], name: str) -> str | None:
     return next((c.defines_outcome for found in counted for c in found.defining if c.name == name), None)
 
 
-def _change(before: float, after: float, drawn_before: Floats, drawn_after: Floats) -> Change:
+def _terms(shares: Mapping[str, tuple[Floats, Floats]], part: str, activity: int) -> SignedShares:
+    """Shares that something is the sum of, for one activity: each with its sign, the cases that have it, and all."""
+    parts = ((1, "good_share"), (-1, "bad_share")) if part == "separation" else ((1, part),)
+    return tuple((sign, int(shares[name][0][activity]), int(shares[name][1][activity])) for sign, name in parts)
+
+
+def _change(
+    before: SignedShares, after: SignedShares, drawn_before: Floats, drawn_after: Floats, errors: float
+) -> Change:
+    was, now = _sum(before), _sum(after)
     differences = drawn_after - drawn_before
     known = differences[np.isfinite(differences)]
-    was, now = (float(v) if np.isfinite(v) else None for v in (before, after))
     if was is None or now is None or not len(known):
         return Change(was, now)
-    low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Change(was, now, float(low), float(high))
+    apart = (*((-sign, having, cases) for sign, having, cases in before), *after)
+    return Change(was, now, *interval(known), real=certain_sum(apart, errors=errors) > 0)
+
+
+def _sum(terms: SignedShares) -> float | None:
+    if not all(cases for _, _, cases in terms):
+        return None
+    return sum(sign * having / cases for sign, having, cases in terms)
 
 
 def _spoken(what: str, change: Change) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from waypost.errors import LogError, unknown_name
-from waypost.logs.log import CASE, DECIDES, OUTCOME, EventLog, matches
+from waypost.logs.log import CASE, DECIDES, OUTCOME, OVERDUE, EventLog, matches
 from waypost.logs.steps.events import Patterns
 from waypost.logs.variants import AnyLog
 from waypost.model.traces import NEGATIVE, POSITIVE
@@ -36,7 +36,8 @@ def set_outcome(
     """Say which cases ended well: by an event, by their `last` event, or by the values of an `attribute`.
 
     Where events of both kinds happen in a case, the later one decides. `within` is a deadline from the first event of
-    the case on, as in "60 days" or "8 hours": a positive event that comes later makes no case positive. `others` says
+    the case on, as in "60 days" or "8 hours": a positive event that comes later makes no case positive, and what comes
+    later in a negative case comes when that is decided. `others` says
     what becomes of cases with neither: by default they are negative, or an error where `negative` was given. The events
     that decide are marked, so that nobody takes the outcome for its own explanation.
 
@@ -54,9 +55,9 @@ def set_outcome(
         final[log.first_event[1:] - 1] = True
         good, bad = good & final, bad & final
     named = good | bad
-    open_cases = 0
+    open_cases, overdue = 0, np.zeros(len(log), bool)
     if within is not None:
-        good, open_cases = _in_time(log, good, seconds_of(within))
+        good, overdue, open_cases = _in_time(log, good, seconds_of(within))
     case = log.case_of
     outcome = np.full(log.n_cases, "", object)
     decides = np.flatnonzero(good | bad)
@@ -72,6 +73,8 @@ def set_outcome(
     marks = {OUTCOME: outcome[case]}
     if attribute is None:
         marks[DECIDES] = np.where(good, POSITIVE, np.where(named, NEGATIVE, ""))
+    if within is not None:
+        marks[OVERDUE] = np.where(overdue & (outcome[case] == NEGATIVE), NEGATIVE, "")
     return log.with_events(log.events.assign(**marks)).where_cases(outcome != "", note)
 
 
@@ -112,15 +115,15 @@ def wanted_values(which: Patterns, known: Mapping[str, int], attribute: str | No
     return list(names[matches(names, patterns)])
 
 
-def _in_time(log: EventLog, good: Marks, seconds: float) -> tuple[Marks, int]:
-    """Which of the good rows come within so many seconds, and how many cases without one may still get one."""
+def _in_time(log: EventLog, good: Marks, seconds: float) -> tuple[Marks, Marks, int]:
+    """Rows that are good and in time, all rows that are not in time, and how many cases may still become good."""
     times, case = log.times("an outcome by deadline"), log.case_of
     begun = times[log.first_event[:-1]]
     since = (times - begun[case]).astype(np.int64) / 1e6
     timely = good & (since <= seconds)
     lacking = np.bincount(case, weights=good, minlength=log.n_cases) == 0
     observed = (times.max() - begun).astype(np.int64) / 1e6
-    return timely, int((lacking & (observed < seconds)).sum())
+    return timely, since > seconds, int((lacking & (observed < seconds)).sum())
 
 
 def seconds_of(span: str | float) -> float:
@@ -140,7 +143,7 @@ def check_others(others: str, without: int, cases: int, first: str) -> None:
     if others == "error" and without:
         raise LogError(
             f"{without:,} of {cases:,} cases have no outcome (the first is {first!r}); "
-            f"say with others= what they are: 'drop', 'positive' or 'negative'"
+            f"say what they are: others='drop', 'positive' or 'negative' (--others drop leaves them out)"
         )
 
 

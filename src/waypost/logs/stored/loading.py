@@ -11,10 +11,14 @@ import numpy as np
 
 from waypost.errors import LogError
 from waypost.logs.headings import chosen_columns
+from waypost.logs.joining import Overlap
 from waypost.logs.log import ACTIVITY, CASE, LIFECYCLE, TIME
 from waypost.logs.stored.engines import Engine, Table, duckdb, literal, shown, table_of
 from waypost.logs.stored.log import NO_TIME, StoredLog, letter, number_of
-from waypost.logs.table import missing_name, reading_note
+from waypost.logs.table import missing_name, numbers_for_times, reading_note
+from waypost.logs.times import HOUR
+
+FILE = "wp_file"  # column: the number of the file that a row is in
 
 
 def stored_log(source: str, mapping: Mapping[str, str | None]) -> StoredLog:
@@ -27,14 +31,21 @@ def parquet_log(files: Sequence[Path], mapping: Mapping[str, str | None], where:
     """Log of a Parquet file, or of several, one after another, read in place by DuckDB."""
     engine = duckdb()
     listed = f"[{', '.join(literal(str(path)) for path in files)}]"
-    row = "file_row_number"
+    row, file_number = "file_row_number", ""
     if len(files) > 1:
         found = engine.fetch(engine.view(f"SELECT file_name, num_rows FROM parquet_file_metadata({listed})"))
         rows = dict(zip(found["file_name"].to_pylist(), found["num_rows"].to_pylist(), strict=True))
         begin = list(accumulate((rows[str(path)] for path in files[:-1]), initial=0))
         row = f"CAST({begin} AS BIGINT[])[CAST(file_index AS BIGINT) + 1] + file_row_number"
+        file_number = f", CAST(file_index AS BIGINT) AS {FILE}"
     file = f"read_parquet({listed}, file_row_number=true, hive_partitioning=false)"
-    return load(engine, f"(SELECT * EXCLUDE file_row_number, {row} AS rowid FROM {file})", mapping, where)
+    return load(
+        engine,
+        f"(SELECT * EXCLUDE file_row_number, {row} AS rowid{file_number} FROM {file})",
+        mapping,
+        where,
+        files=len(files),
+    )
 
 
 def csv_log(path: Path, delimiter: str, mapping: Mapping[str, str | None]) -> StoredLog:
@@ -63,22 +74,28 @@ def frame_log(frame: Any, mapping: Mapping[str, str | None], where: str) -> Stor
     return load(engine, engine.put(frame).get_name(), mapping, where)
 
 
-def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: str) -> StoredLog:
-    """Log of a table of an engine, named in its SQL."""
-    columns = tuple(c for c in engine.view(f"SELECT * FROM {table} AS t").columns if c != "rowid")
+def load(engine: Engine, table: str, mapping: Mapping[str, str | None], where: str, *, files: int = 1) -> StoredLog:
+    """Log of a table of an engine, named in its SQL; of several `files`, whose number is in a column."""
+    types = engine.view(f"SELECT * FROM {table} AS t").schema()
+    columns = tuple(c for c in types if c not in ("rowid", FILE))
     chosen = chosen_columns(columns, mapping, where)
+    if TIME in chosen and types[chosen[TIME]].is_numeric():
+        raise numbers_for_times(where, "leave them out of the table")
     source = engine.view(_query(engine, table, chosen))
     _check(engine, source, where)
     notes = reading_note(chosen)
+    if files > 1:
+        source, joining = _one_log(engine, source, files, timed=TIME in chosen)
+        notes = (*joining, *notes)
     source, gaps = _timed(engine, source, timed=TIME in chosen)
     if gaps:
-        notes = (*notes, f"{gaps} cases have events without a time and keep the order of the source")
+        notes = (*notes, f"{gaps:,} cases have events without a time and keep the order of the source")
     if TIME not in chosen:
         notes = (*notes, "no times: events keep the order of the source")
     kinds, lists = _cases(engine, source)
     disordered = int(_one(engine, lists.agg(n=(lists.wp_r != lists.wp_r.sort()).sum())))
     if disordered:
-        notes = (*notes, f"{disordered} cases were put in order of time")
+        notes = (*notes, f"{disordered:,} cases were put in order of time")
     cases, groups, rows = _grouped(engine, kinds, lists, lifecycle=LIFECYCLE in chosen)
     known = {column: column for column in columns} | chosen
     return StoredLog(engine, source, cases, groups, rows, known, TIME in chosen and not gaps, notes)
@@ -105,6 +122,25 @@ def _check(engine: Engine, source: Table, where: str) -> None:
             raise LogError(f"{where} has no rows")
         if missing:
             raise missing_name(where, row, what, missing)
+
+
+def _one_log(engine: Engine, source: Table, files: int, *, timed: bool) -> tuple[Table, tuple[str, ...]]:
+    """Source without events that a file before has, too, and notes on that: see `waypost.logs.joining`."""
+    import ibis
+
+    by_case = source.group_by("wp_case").agg(low=source[FILE].min(), high=source[FILE].max(), met=source.wp_r.min())
+    spread = engine.keep(by_case.filter(by_case.low < by_case.high))
+    cases, first = engine.row_of(spread.agg(n=spread.count(), first=spread.wp_case.argmin(spread.met)))
+    if not cases:
+        return source.drop(FILE), Overlap(files).notes
+    event = ["wp_case", "wp_activity", "wp_instant", "wp_lifecycle"]
+    some = source.semi_join(spread, "wp_case").select(*event, FILE, "wp_r")
+    some = some.mutate(time=ibis.row_number().over(group_by=[*event, FILE], order_by="wp_r"))
+    some = some.mutate(told=ibis.row_number().over(group_by=[*event, "time"], order_by="wp_r"))
+    again = engine.keep(some.filter(some.told > 0).select("wp_r"))
+    timed = timed and bool(_one(engine, some.agg(n=(some.wp_instant % HOUR != 0).sum())))
+    found = Overlap(files, cases, first, int(_one(engine, again.agg(n=again.count()))), timed)
+    return (source.anti_join(again, "wp_r") if timed and found.events else source).drop(FILE), found.notes
 
 
 def _timed(engine: Engine, source: Table, *, timed: bool) -> tuple[Table, int]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from waypost.errors import LogError
-from waypost.logs.log import ACTIVITY, BASE, CASE, DECIDES, DURATION, LIFECYCLE, OUTCOME, TIME
+from waypost.logs.log import ACTIVITY, BASE, CASE, DECIDES, DURATION, LIFECYCLE, OUTCOME, OVERDUE, TIME
 from waypost.logs.log import listing as listed_columns
 from waypost.logs.stored.engines import Column, Engine, Table
 from waypost.logs.variants import Variants
@@ -24,7 +24,14 @@ from waypost.model.arrays import Ints
 NO_TIME = -(2**62)  # in place of a time that is missing
 KNOWN = ("seen", "sizes", "_kinds", "weighed")  # whatever the notes are
 PLACES = 2**24  # events of a case, at most
-OWN = {BASE: "base", LIFECYCLE: "lifecycle", OUTCOME: "outcome", DECIDES: "decides", DURATION: "duration"}
+OWN = {
+    BASE: "base",
+    LIFECYCLE: "lifecycle",
+    OUTCOME: "outcome",
+    DECIDES: "decides",
+    DURATION: "duration",
+    OVERDUE: "overdue",
+}
 
 
 @dataclass(frozen=True, eq=False)

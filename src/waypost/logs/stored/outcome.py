@@ -57,6 +57,8 @@ def set_outcome(
         open_cases,
         without[0] if others == "drop" else 0,
     )
+    if "overdue" in rows.columns:
+        rows = rows.mutate(overdue=rows.overdue & (rows.outcome == NEGATIVE))
     if attribute is None:
         rows = rows.mutate(decides=rows.good.ifelse(POSITIVE, rows.named.ifelse(NEGATIVE, "")))
     return log.with_rows(rows.filter(rows.outcome != "").drop("good", "bad", "named"), note)
@@ -101,8 +103,9 @@ def _in_time(log: StoredLog, seconds: float) -> tuple[StoredLog, int]:
     latest = log.values(begun.agg(us=begun.us.max()))[0][0]
     early = per_case.filter(per_case.lacking & ((latest - per_case.begun).cast("float64") / 1e6 < seconds))
     open_cases = int(log.values(early.agg(n=early.count()))[0][0] or 0)
-    timely = begun.good & ((begun.us - begun.begun).cast("float64") / 1e6 <= seconds)
-    return replace(log, rows=log.engine.keep(begun.mutate(good=timely).drop("begun", "lacking"))), open_cases
+    timely = (begun.us - begun.begun).cast("float64") / 1e6 <= seconds
+    marked = begun.mutate(good=begun.good & timely, overdue=~timely).drop("begun", "lacking")
+    return replace(log, rows=log.engine.keep(marked)), open_cases
 
 
 def _counts(log: StoredLog, rows: Table) -> dict[str, tuple[int, int]]:

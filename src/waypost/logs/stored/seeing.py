@@ -8,6 +8,7 @@ import numpy as np
 
 from waypost.logs.stored.engines import Column, Table
 from waypost.logs.stored.log import StoredLog, letter, number_of
+from waypost.logs.times import HOUR
 from waypost.logs.variants import EXAMPLES, Clock, Decided, EventKind, Variants, Waiting, packed
 from waypost.model.arrays import Ints
 from waypost.model.traces import POSITIVE
@@ -48,9 +49,12 @@ def _complete(log: StoredLog) -> Table:
 
     rows = log.rows
     blank = {name: ibis.literal("") for name in ("decides", "outcome") if name not in rows.columns}
+    if "overdue" not in rows.columns:
+        blank["overdue"] = ibis.literal(False)
     if "base" not in rows.columns:
         blank["base"] = rows.activity
-    return log.engine.keep(rows.mutate(**blank).select("g", "pos", "at", "activity", "base", "decides", "outcome"))
+    columns = ("g", "pos", "at", "activity", "base", "decides", "outcome", "overdue")
+    return log.engine.keep(rows.mutate(**blank).select(*columns))
 
 
 def _examples(log: StoredLog, groups: Table) -> dict[tuple[str, str], list[tuple[int, str]]]:
@@ -77,6 +81,15 @@ def _timed(log: StoredLog, rows: Table) -> bool:
     except LogError:
         return False
     return bool(rows.columns)
+
+
+def _at_once(log: StoredLog, rows: Table) -> bool:
+    """Whether times tell what happens at the same moment; dates do not."""
+    if not _timed(log, rows):
+        return False
+    times = rows.join(log.cases, "g")
+    times = times.select(odd=times.us[times["at"]] % HOUR != 0)
+    return bool(log.values(times.agg(odd=times.odd.any()))[0][0])
 
 
 def _clock(log: StoredLog, rows: Table) -> Clock:
@@ -132,7 +145,7 @@ def closings(log: StoredLog, also: Mapping[str, str]) -> Ints:
     told = _with_decisions(rows.mutate(decides=ibis.cases((rows.decides != "", rows.decides), *named, else_="")))
     told = told.mutate(decided_at=told["at"].max(where=told.pos == told.decided).over(ibis.window(group_by=told.g)))
     told = log.engine.keep(told)
-    if _timed(log, rows):
+    if _at_once(log, rows):
         joined = told.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.decided_at]
         settled = joined.decided.notnull() & ((joined.pos >= joined.decided) | soon)
@@ -162,14 +175,14 @@ def _words(log: StoredLog, rows: Table, kinds: Sequence[tuple[str, str, str]]) -
 
 
 def _with_decisions(rows: Table) -> Table:
-    """Rows with the position of the event that `decided` the case: the first that spoke for its outcome unrevoked."""
+    """Rows with the position of the event that `decided` the case: see `waypost.logs.seeing`."""
     import ibis
 
     group = ibis.window(group_by=rows.g)
     speaks = rows.decides != ""
     against = speaks & ((rows.decides == POSITIVE) != (rows.outcome == POSITIVE))
     rows = rows.mutate(revoked=rows.pos.max(where=against).over(group), speaks=speaks & ~against)
-    counts = rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))
+    counts = (rows.speaks & (rows.revoked.isnull() | (rows.pos > rows.revoked))) | rows.overdue
     return rows.mutate(decided=rows.pos.min(where=counts).over(group))
 
 
@@ -185,7 +198,7 @@ def _decided(log: StoredLog, rows: Table) -> dict[str, Decided]:
     rows = rows.mutate(moment=ibis.coalesce(rows.decided, rows.closed))
     rows = rows.mutate(moment_at=rows["at"].max(where=rows.pos == rows.moment).over(group))
     first = log.engine.keep(rows.filter(rows.new))
-    if _timed(log, rows):
+    if _at_once(log, rows):
         joined = first.join(log.cases, "g")
         soon = joined.us[joined["at"]] + SECOND >= joined.us[joined.moment_at]
         n: Column = ibis.literal(1, "int64")
