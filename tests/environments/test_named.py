@@ -124,6 +124,18 @@ def test_what_is_no_table_says_so(tmp_path):
         read_strategy(mdp, tmp_path / "nowhere.npy")
 
 
+def test_a_table_that_may_be_either_is_told_apart_behind_its_name(run, tmp_path):
+    """Law: what an error says to say can be said at the command line, of each agent alone."""
+    table = np.full((16, 4), 0.25)
+    table[0] = 0.3, 0.2, 0.1, 0.2
+    np.save(tmp_path / "either.npy", table)
+    path = str(tmp_path / "either.npy")
+    assert "FILE:values" in run("agent", "gym:FrozenLake-v1", path, code=2)
+    told = json.loads(run("agent", "gym:FrozenLake-v1", f"{path}:values", "--against", "uniform", "--json"))
+    assert (told["success"], told["against"]["success"]) == (0.0, pytest.approx(0.0139398))
+    assert "sum to 0.8, not 1" in run("agent", "gym:FrozenLake-v1", f"{path}:probabilities", code=2)
+
+
 def test_an_agent_is_explained_at_the_command_line(run, tmp_path):
     pytest.importorskip("matplotlib")
     np.save(tmp_path / "right.npy", np.full(16, 2))

@@ -264,3 +264,16 @@ def test_an_agent_that_rarely_draws_is_refused():
         draw = np.random.default_rng(seed)
         with pytest.raises(StrategyError, match="gives two answers"):
             read_strategy(two_doors(), lambda _, draw=draw: int(draw.random() < 0.05))
+
+
+def test_mappings_by_name_may_say_more_than_is_asked(tmp_path):
+    """Law: a mapping, in memory or in JSON, may hold rows, by name too, and answers for states without a choice."""
+    mdp = two_doors()
+    rows = {"a": [3.0, 0.5], "b": [0.5, 0.75], "c": [0.0, 0.0]}
+    odds = {"a": {"left": 1.0}, "b": {"right": 1.0}, "c": {"left": 0.5, "right": 0.5}}
+    for number, said in enumerate((rows, odds)):
+        assert choices_of(read_strategy(mdp, said)) == LEFT_RIGHT
+        (tmp_path / f"{number}.json").write_text(json.dumps(said))
+        assert choices_of(read_strategy(mdp, tmp_path / f"{number}.json")) == LEFT_RIGHT
+    (tmp_path / "values.json").write_text(json.dumps({"0": [1.0, 0.0], "1": [0.25, 0.75]}))
+    assert choices_of(read_strategy(mdp, tmp_path / "values.json", table="values")) == LEFT_RIGHT

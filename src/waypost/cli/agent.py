@@ -41,8 +41,9 @@ def command(model: str, policy: str, **options: Any) -> None:
     """Explain an agent in MODEL: how often it succeeds beside the best possible, and where it loses the rest.
 
     MODEL is an environment of Gymnasium such as gym:FrozenLake-v1, a model file, or the name of a case study. POLICY is
-    a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json), a strategy in a
-    file, or one of the words: uniform, which tosses, and best, the quickest of those with the greatest probability.
+    a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json; FILE:values or
+    FILE:probabilities where a table may be either), a strategy in a file, or one of the words: uniform, which tosses,
+    and best, the quickest of those with the greatest probability.
 
     Example: waypost agent gym:FrozenLake-v1 uniform --against best --within 100 --html lake.html
     """

@@ -29,6 +29,7 @@ from waypost.formats.answers import (
 from waypost.model import MDP, Strategy
 
 Observe = Callable[[int], Any]
+WITH_MEMORY = ({"before", "after"}, {"modes", "update"})  # keys of strategies that remember, as we write them
 ASKED = 400  # questions after which an agent that gave the same answers is taken not to draw
 
 
@@ -92,11 +93,12 @@ def strategy_from_mapping(mdp: MDP, given: Mapping[Any, Any], *, of: TableOf | N
     >>> strategy_from_mapping(mdp, {0: 1}).to_dict()["s"], strategy_from_mapping(mdp, {0: [0.1, 2.5]}).to_dict()["s"]
     ({'go': 1.0}, {'go': 1.0})
     """
-    if all(isinstance(state, str) for state in given):
-        if given and all(state.isdecimal() and mdp.find(state) is None for state in given):  # as JSON has numbers
-            given = {int(state): taken for state, taken in given.items()}
-        elif of is None and all(isinstance(taken, str | Mapping) for taken in given.values()):
-            return Strategy.from_dict(mdp, given)
+    if any(parts <= set(given) for parts in WITH_MEMORY):
+        return Strategy.from_dict(mdp, given)
+    if given and all(
+        isinstance(s, str) and s.isdecimal() and mdp.find(s) is None for s in given
+    ):  # as JSON has numbers
+        given = {int(state): taken for state, taken in given.items()}
     states = [mdp.state(_state_name(mdp, state)) for state in given]
     return _answered(mdp, states, [plain(taken) for taken in given.values()], of)
 
