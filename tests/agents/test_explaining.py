@@ -256,6 +256,62 @@ def test_the_map_shows_what_is_taken_and_what_is_best():
     ]  # fmt: skip
 
 
+def fills(axis: object) -> dict[str, str]:
+    """Colour of each field of a map."""
+    from matplotlib.colors import to_hex
+
+    return {tile.get_gid(): to_hex(tile.get_facecolor()) for tile in axis.patches if tile.get_gid()}
+
+
+@pytest.mark.parametrize("within", [None, 3])
+def test_what_is_met_is_never_drawn_as_never_met(within):
+    """Law: fields are grey if and only if no run enters them, whether or not anything is chosen there."""
+    pytest.importorskip("matplotlib")
+    from waypost.report.agentmap import NEVER
+
+    steps = {
+        "x=0, y=0": {"right": "x=1, y=0"},
+        "x=1, y=0": {"right": {"x=2, y=0": 0.5, "x=1, y=1": 0.5}, "down": "x=0, y=1"},
+        "x=1, y=1": {"right": "x=2, y=1"},
+        **{end: {} for end in ("x=2, y=0", "x=2, y=1", "x=0, y=1")},
+    }
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    found = explain_agent(mdp, {"x=1, y=0": "right"}, target="x=2 & y=0", within=within)
+    (axis,) = found.plot().axes
+    grey = {at for at, colour in fills(axis).items() if colour == NEVER}
+    assert grey == {"field-0-1"}
+    assert fills(axis)["field-2-0"] != fills(axis)["field-2-1"]
+    arrows = [patch for patch in axis.patches if type(patch).__name__ == "FancyArrow"]
+    assert len(arrows) == 3
+
+
+def test_a_target_of_several_names_is_on_the_map():
+    """Law: every state of the target is the goal on the map, however it was named."""
+    pytest.importorskip("matplotlib")
+    from waypost.report.tiles import FILLS
+
+    for target in (["row=3, col=3", "row=0, col=3"], "col=3 & (row=0 | row=3)"):
+        (axis,) = explain_agent(lake(slippery=True), np.full(16, 1), target=target).plot().axes
+        goals = {at for at, colour in fills(axis).items() if colour == FILLS["goal"]}
+        assert goals == {"field-3-0", "field-3-3"}
+
+
+def test_what_is_best_is_drawn_where_it_is_only_sometimes_done():
+    """Law: where an agent tosses and loses by it, the map says which side is the better one."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+
+    from waypost.report.agentmap import BEST
+
+    steps = {"x=0, y=0": {"right": "x=1, y=0", "down": "x=0, y=1"}, "x=1, y=0": {}, "x=0, y=1": {}}
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    for often, drawn in ((0.75, 1), (1.0, 0)):
+        agent = {"x=0, y=0": {"right": often, "down": 1 - often}}
+        (axis,) = explain_agent(mdp, agent, target="x=1, y=0").plot().axes
+        colours = [to_hex(p.get_facecolor()) for p in axis.patches if type(p).__name__ == "FancyArrow"]
+        assert colours.count(BEST) == drawn
+
+
 def test_left_is_a_turn_where_one_faces_something():
     """Law: in a world with a heading, arrows come from where actions lead, not from their names."""
     pytest.importorskip("minigrid")

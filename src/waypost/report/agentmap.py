@@ -39,7 +39,8 @@ TAKEN, BEST, MET, NEVER, LOST = "#1d2329", "#0f7b3f", "#fdfdfb", "#d9dde1", "#d7
 class _Spot:
     """What happens on one field."""
 
-    visits: float = 0.0
+    met: bool = False
+    visits: float = 0.0  # where it does anything
     cost: float = 0.0
     moves: dict[Field, float] = field(default_factory=dict)  # by direction, how often
     words: dict[str, float] = field(default_factory=dict)  # actions that lead nowhere, how often
@@ -95,7 +96,7 @@ def seen_by(explanation: AgentExplanation, places: Coordinates) -> Seen:
     """What happens to the agent, and to the other one, on every field."""
     agents = {agent: _spots(agent, places) for agent in (explanation, explanation.against) if agent is not None}
     spots = list(agents.values())
-    marks = marks_on(explanation.mdp, explanation.target, places)
+    marks = _marks(explanation, places)
     shown = {mark for mark in marks.values() if mark in FILLS}
     walls = {"wall"} if any(at not in spots[0] for at in frame_of(places).fields()) else set()
     plain = [spot for found in spots for at, spot in found.items() if marks.get(at) not in FILLS]
@@ -103,8 +104,12 @@ def seen_by(explanation: AgentExplanation, places: Coordinates) -> Seen:
         agents,
         worst=max((spot.cost for found in spots for spot in found.values()), default=0.0),
         marks=tuple(sorted(shown | walls)),
-        never=any(spot.visits == 0 and not spot.ends for spot in plain),
+        never=any(not spot.met for spot in plain),
     )
+
+
+def _marks(explanation: AgentExplanation, places: Coordinates) -> dict[Field, str]:
+    return marks_on(explanation.mdp, explanation.mdp.where(explanation.names), places)
 
 
 def _title(agent: AgentExplanation, called: str) -> str:
@@ -138,6 +143,7 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
             ways = (heading(mdp, places, state, action) for action in place.best)
             spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
             spot.advice = "" if spot.best else _advice(mdp, place.best)
+    _led(explanation, places, spots)
     for spot in spots.values():
         if spot.cost < SEEN:
             spot.best, spot.advice = (), ""
@@ -148,7 +154,22 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
         standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
+    for state in np.flatnonzero(explanation.conduct.met).tolist():
+        if state in places:
+            spots[places[state]].met = True
     return spots
+
+
+def _led(explanation: AgentExplanation, places: Coordinates, spots: Mapping[Field, _Spot]) -> None:
+    """Add where the agent is led in states that leave it no choice."""
+    mdp, visits = explanation.mdp, explanation.conduct.visits
+    going = (np.diff(mdp.first_choice) == 1) & ~mdp.is_final & ~mdp.where(explanation.names) & (visits > 0)
+    for state in np.flatnonzero(going).tolist():
+        way = heading(mdp, places, state, mdp.actions_of(state)[0]) if state in places else None
+        if way is not None:
+            spot, weight = spots[places[state]], float(visits[state]) if np.isfinite(visits[state]) else 1.0
+            spot.visits += weight
+            spot.moves[way] = spot.moves.get(way, 0.0) + weight
 
 
 def heading(mdp: MDP, places: Coordinates, state: int, action: str) -> Field | None:
@@ -184,7 +205,7 @@ def draw(
     """Draw the fields of a frame; the group of each is called by its column and row, ``field-3-2``."""
     patches = matplotlib("patches")
     spots, world = seen.agents[agent], agent.mdp
-    marks = marks_on(world, agent.target, places)
+    marks = _marks(agent, places)
     readable = tile_size(frame) >= WRITTEN
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
@@ -223,7 +244,7 @@ def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
 
 
 def _fill(spot: _Spot, worst: float) -> Any:
-    if spot.visits == 0:
+    if not spot.met:
         return NEVER
     colors = matplotlib("colors")
     pale, full = np.array(colors.to_rgb(MET)), np.array(colors.to_rgb(LOST))
@@ -234,7 +255,7 @@ def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
     moving = sum(spot.moves.values())
     drawn = {way: often / moving for way, often in spot.moves.items() if often >= SHOWN * moving}
     for way in spot.best:
-        if way not in spot.moves or spot.moves[way] < spot.visits / 2:
+        if spot.moves.get(way, 0.0) < (1 - SHOWN) * spot.visits:
             wide = {"width": 0.13, "head": 0.3} if way in drawn else {"width": 0.03}  # a rim around what is taken
             _arrow(axis, at, way, 0.46 if way in drawn else 0.4, color=BEST, zorder=3, **wide)
     for way, share in drawn.items():
@@ -285,7 +306,7 @@ def legend(seen: Seen) -> list[tuple[str, str, str]]:
     if any(spot.best or spot.advice for spots in seen.agents.values() for spot in spots.values()):
         found.append(("arrow", BEST, "best, where most is lost"))
     if seen.worst > 0:
-        full = matplotlib("colors").to_hex(_fill(_Spot(1, seen.worst), seen.worst))
+        full = matplotlib("colors").to_hex(_fill(_Spot(met=True, cost=seen.worst), seen.worst))
         found.append(("tile", full, f"loses {number(seen.worst)} of success"))
     if seen.never:
         found.append(("tile", NEVER, "never met"))

@@ -126,19 +126,11 @@ def _read(name: str, across: str, down: str) -> tuple[int, int] | None:
 
 def marks_of(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
     """Find what stands on each field, from the labels of its states and the target."""
-    return _marks(explanation.mdp, explanation.target_states, places)
+    return marks_on(explanation.mdp, explanation.target_states, places)
 
 
-def marks_on(mdp: MDP, target: str, places: Coordinates) -> dict[Field, str]:
-    """Find what stands on each field, from labels; `target` is what `waypost.model.describe_target` calls it."""
-    name = target[1:-1] if target[:1] == target[-1:] == "'" else ""
-    wanted = mdp.labels.get(name)
-    if wanted is None:
-        wanted = np.array([state == name for state in mdp.states])
-    return _marks(mdp, wanted, places)
-
-
-def _marks(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[Field, str]:
+def marks_on(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[Field, str]:
+    """Find what stands on each field, from labels, and the states of the target."""
     found: dict[Field, str] = {}
     for label, holds in mdp.labels.items():
         words = label.lower().replace("_", " ").split()
