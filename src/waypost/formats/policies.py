@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.environments.contract import name_of
 from waypost.environments.playing import plain, predicted, remembers
 from waypost.errors import StrategyError, WaypostError, unknown_name
 from waypost.formats.answers import (
@@ -255,16 +256,19 @@ def state_numbers(mdp: MDP) -> list[int]:
 
 def _state_name(mdp: MDP, state: Any) -> str:
     """Name of a state given by name, by number, or by what its name was made of."""
-    said = plain(state)
+    said = name_of(state) if isinstance(state, tuple) else plain(state)
     if isinstance(said, int) and not isinstance(said, bool) and mdp.find(str(said)) is None:
         if not 0 <= said < mdp.n_states:
             raise StrategyError(f"the strategy speaks of state number {said}, the model has {mdp.n_states}")
         return mdp.states[said]
     if mdp.find(str(said)) is None:
         if isinstance(said, tuple):
+            names = ", ".join(map(repr, list(mdp.variables)[: max(2, len(said))]))
+            sees = f"tuple(mdp.variables[x].at(s) for x in [{names}])" if names else "divmod(s, 4)"
             raise StrategyError(
                 f"no state is called {said!r}, but {mdp.states[mdp.initial]!r}, for example; call states by name or by "
-                "number, or pass a function and what it sees: observe=lambda s: divmod(s, 4) on a grid of 4 columns"
+                "number, or pass a function and what it sees of the state of a number, in the order of your tuples: "
+                f"lambda seen: table[seen], observe=lambda s: {sees}"
             )
         raise unknown_name("state", str(said), mdp.states)
     return str(said)
