@@ -251,6 +251,7 @@ def test_an_agent_that_always_or_never_succeeds_is_told_so():
     assert never.contrasts() == ()
     always = abstract_agent(record(Ship(), lambda _: 0, episodes=60), outcome=lambda _: "positive")
     assert "nothing to tell apart" in always.summary()
+    assert not always.stands()  # nothing was checked
     assert "against" not in always.summary()
     other = abstract_agent(record(Ship(), None, episodes=60), outcome=lambda end: "won" if end.total_reward else "lost")
     assert "summary('lost')" in other.summary()

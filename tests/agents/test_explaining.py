@@ -285,6 +285,22 @@ def test_what_is_met_is_never_drawn_as_never_met(within):
     assert len(arrows) == 3
 
 
+def test_what_is_written_on_the_first_field_can_be_read():
+    """Law: where it begins, what to do there and what is lost there do not stand on one another."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    steps = {"x=0, y=0": {"fall": "x=3, y=3", "jump": "x=12, y=12"}, "x=3, y=3": {}, "x=12, y=12": {}}
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    figure = explain_agent(mdp, {"x=0, y=0": {"fall": 0.875, "jump": 0.125}}, target="x=12, y=12").plot()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    texts = {text.get_text(): text.get_window_extent() for text in figure.axes[0].texts}
+    assert {"start", "-0.875"} <= set(texts)
+    for said, box in texts.items():
+        assert said == "start" or not box.overlaps(texts["start"]), said
+
+
 def test_a_target_of_several_names_is_on_the_map():
     """Law: every state of the target is the goal on the map, however it was named."""
     pytest.importorskip("matplotlib")

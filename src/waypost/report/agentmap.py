@@ -230,8 +230,9 @@ def draw(
     if world.initial in places:
         x, y = places[world.initial]
         written = spots[x, y].words or spots[x, y].advice or spots[x, y].stays  # above the arrows
-        below = {"y": y + 0.47, "va": "bottom"} if written else {"y": y - 0.46, "va": "top"}
-        axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **below)
+        above = {"y": y - 0.46, "va": "top"}
+        beside = {"y": y + 0.46, "va": "bottom", "rotation": 90}  # the cost, which stands below
+        axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **(beside if written else above))
 
 
 def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:

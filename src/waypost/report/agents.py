@@ -224,7 +224,8 @@ def verdict(explanation: AgentExplanation) -> str:
         steps = f", after {steps_taken(theirs)} steps on average; this one after {steps_taken(mine)}" if slower else ""
         return f"The other agent reaches it just as often{steps}."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
-    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
+    apart = chance(abs(more)) if abs(more) < 1 / 2 else number(abs(more))
+    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {apart} {by}."
 
 
 def beside(explanation: AgentExplanation, top: int) -> list[tuple[str, list[str]]]:
