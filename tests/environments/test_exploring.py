@@ -247,6 +247,22 @@ def test_a_task_that_never_ends_has_no_goal_but_may_be_given_one():
     assert explain_agent(mdp, np.zeros(5, int), target="0", within=1).success == 1.0
 
 
+@pytest.mark.parametrize(
+    ("going", "end", "goal"), [(1, 1, False), (1, 0, False), (0, 0, True), (-1, -1, True), (1, 5, True)]
+)
+def test_an_end_that_only_costs_what_goes_on_is_no_goal(going, end, goal):
+    """Law: where every step pays, an end that pays no more is where episodes fail; else the best ends are the goal."""
+
+    class Paying(Middle):
+        def step(self, action: int) -> tuple[Any, float, bool, bool, dict]:
+            seen, _, ended, *rest = super().step(action)
+            return seen, float(end if ended else going), ended, *rest
+
+    mdp = explored(Paying())
+    assert mdp.labels["terminal"].any()
+    assert ("goal" in mdp.labels) == goal
+
+
 class Deadline(gymnasium.Env):
     """Right thrice wins, in four steps; the clock has the name that it has in Minigrid."""
 
