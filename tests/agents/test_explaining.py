@@ -184,6 +184,19 @@ def test_what_only_a_clock_would_save_is_told_apart():
     assert [(m.action, m.success) for m in rash.mending] == [("bold", 0.75)]
 
 
+def test_an_agent_that_counts_is_not_told_that_it_does_not():
+    """Law: what the time left would change is told of agents that do the same whatever it is, and of no others."""
+    mdp = MDP.from_dict(
+        {"a": {"safe": {"t": 0.3, "a": 0.7}, "risky": {"t": 0.5, "x": 0.5}}, "t": {}, "x": {}}, initial="a"
+    )
+    does = [{"a": action} for action in ("safe", "risky", "safe", "risky")]
+    counting = {"start": 0, "modes": does, "update": [{"a": min(mode + 1, 3)} for mode in range(4)]}
+    for agent, told in (({"a": "safe"}, True), (Strategy.from_dict(mdp, counting), False)):
+        found = explain_agent(mdp, agent, target="t", within=4)
+        assert found.departures
+        assert ("whatever time is left" in found.summary()) == told
+
+
 def test_what_is_certain_in_time_is_told_as_certain_and_nothing_else_is():
     """Law: 1 and 0 are decided on the graph; a probability that a float cannot tell from them is neither."""
     tiny = 2.0**-60

@@ -113,7 +113,8 @@ def better(explanation: AgentExplanation, place: Departure | Difference) -> str:
 
 def by_the_clock(explanation: AgentExplanation) -> str:
     """Say what is lost because the best action depends on the steps left; empty where that is nothing."""
-    found = explanation.departures if explanation.within is not None else ()
+    counts = explanation.strategy.memory > 1  # the steps, or something like it
+    found = () if explanation.within is None or counts else explanation.departures
     lost = sum(place.visits * (place.hoped - max(place.worth.values())) for place in found)
     if lost < LITTLE:
         return ""
