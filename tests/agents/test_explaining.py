@@ -189,7 +189,7 @@ def test_an_agent_that_counts_is_not_told_that_it_does_not():
     mdp = MDP.from_dict(
         {"a": {"safe": {"t": 0.3, "a": 0.7}, "risky": {"t": 0.5, "x": 0.5}}, "t": {}, "x": {}}, initial="a"
     )
-    does = [{"a": action} for action in ("safe", "risky", "safe", "risky")]
+    does = [*({"a": "safe"} for _ in range(3)), {"a": {"safe": 0.5, "risky": 0.5}}]
     counting = {"start": 0, "modes": does, "update": [{"a": min(mode + 1, 3)} for mode in range(4)]}
     for agent, told in (({"a": "safe"}, True), (Strategy.from_dict(mdp, counting), False)):
         found = explain_agent(mdp, agent, target="t", within=4)
