@@ -169,6 +169,17 @@ def test_an_agent_has_a_page_at_the_command_line(run, tmp_path):
     assert run(*asked, "--html", "-").strip() == page.strip()
 
 
+def test_what_is_written_is_what_its_ending_says(run, tmp_path):
+    """Law: -o draws where the file is a picture, and refuses what it cannot write before any work is done."""
+    pytest.importorskip("matplotlib")
+    assert run("agent", "gym:FrozenLake-v1", "uniform", "-o", str(tmp_path / "lake.png")) == ""
+    assert (tmp_path / "lake.png").read_bytes()[:4] == b"\x89PNG"
+    assert "the ending must be one of" in run("agent", "gym:Nowhere-v1", "uniform", "-o", "lake.csv", code=2)
+    assert not (tmp_path / "lake.csv").exists()
+    run("agent", "gym:FrozenLake-v1", "uniform", "-o", str(tmp_path / "lake.txt"))
+    assert "The agent reaches 'goal'" in (tmp_path / "lake.txt").read_text(encoding="utf-8")
+
+
 def test_a_strategy_may_be_asked_in_time(run, tmp_path):
     """Law: the importance of an agent within N steps is that of its chain with a clock."""
     np.save(tmp_path / "down.npy", np.full(16, 1))
