@@ -298,6 +298,36 @@ def test_what_is_met_is_never_drawn_as_never_met(within):
     assert len(arrows) == 3
 
 
+def test_lava_of_one_world_of_several_is_no_lava_of_all():
+    """Law: a field is filled with what all its states stand on; of a run that ends there it is said that it ends."""
+    pytest.importorskip("matplotlib")
+    from waypost import explain
+    from waypost.report.tiles import FILLS
+
+    row = {f"world={w}, x={x}, y=0": {"on": f"world={w}, x={x + 1}, y=0"} for w in (1, 2) for x in range(3)}
+    steps = {
+        "start": {"reset": {"world=1, x=0, y=0": 0.5, "world=2, x=0, y=0": 0.5}},
+        **row,
+        "world=1, x=2, y=0": {},
+        **{f"world={w}, x=3, y=0": {} for w in (1, 2)},
+    }
+    both = {"lava": ["world=1, x=2, y=0"], "goal": ["world=2, x=3, y=0"]}
+    mdp = MDP.from_dict(steps, initial="start", labels=both)
+    found = explain_agent(mdp, Strategy.uniform(mdp), target="goal")
+    (axis,) = found.plot().axes
+    assert fills(axis)["field-2-0"] not in (FILLS["lava"], FILLS["goal"])
+    assert "50 % end" in [text.get_text() for text in axis.texts]
+    world = explain(mdp, target="goal").plot("grid").axes[0]
+    assert FILLS["lava"] not in {to_hex(patch) for patch in world.patches if patch.get_fill()}
+
+
+def to_hex(patch: object) -> str:
+    """Colour of a patch."""
+    from matplotlib import colors
+
+    return colors.to_hex(patch.get_facecolor())
+
+
 def test_what_is_written_on_the_first_field_can_be_read():
     """Law: where it begins, what to do there and what is lost there do not stand on one another."""
     pytest.importorskip("matplotlib")

@@ -14,7 +14,7 @@ import numpy as np
 
 from waypost.model import MDP
 from waypost.report.canvas import empty_figure
-from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates
+from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates, open_fields
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.tiles import CALLED, FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.wording import chance, count, number, percent, printable
@@ -47,10 +47,11 @@ class _Spot:
     best: tuple[Field, ...] = ()  # where most is lost
     advice: str = ""  # the best there, where it leads nowhere
     ends: float = 0.0  # share of the runs that end here without the target
+    round: bool = False  # some of them go round
 
     @property
     def stays(self) -> bool:
-        """Whether it is said how many go round here for ever."""
+        """Whether it is said above the arrows how many end here, or go round for ever."""
         return self.ends >= SEEN and bool(self.moves)
 
 
@@ -154,6 +155,7 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
         standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
+            spots[standing[0]].round |= not mdp.is_final[mdp.state(fate.states[0])]
     for state in np.flatnonzero(explanation.conduct.met).tolist():
         if state in places:
             spots[places[state]].met = True
@@ -206,16 +208,16 @@ def draw(
     patches = matplotlib("patches")
     spots, world = seen.agents[agent], agent.mdp
     marks = _marks(agent, places)
-    readable = tile_size(frame) >= WRITTEN
+    parted, readable = open_fields(world, places, marks), tile_size(frame) >= WRITTEN
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
-        passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
+        passed = at in parted or (mark == "goal" and spot is not None and spot.visits > 0)  # it stands there for some
         fill = FILLS["wall"] if spot is None else FILLS.get("" if passed else mark) or _fill(spot, seen.worst)
         tile = patches.Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=fill, **TILE)
         tile.set_gid(f"{called}-{at[0]}-{at[1]}")
         axis.add_patch(tile)
         if passed:
-            inner = {"fill": False, "edgecolor": FILLS["goal"], "linewidth": 3}
+            inner = {"fill": False, "edgecolor": FILLS.get(mark, "none"), "linewidth": 3}
             axis.add_patch(patches.Rectangle((at[0] - 0.45, at[1] - 0.45), 0.9, 0.9, **inner))
         if spot is None:
             continue
@@ -239,7 +241,8 @@ def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
     """Say how many runs end on a field, beside the arrows of those that go round for ever."""
     share = percent(1.0 if spot.ends > 1 - 1e-9 else spot.ends)
     if spot.stays:
-        axis.text(at[0], at[1] - 0.46, f"{share} stay", ha="center", va="top", fontsize=6.5, color=ink)
+        told = f"{share} {'stay' if spot.round else 'end'}"
+        axis.text(at[0], at[1] - 0.46, told, ha="center", va="top", fontsize=6.5, color=ink)
     else:
         axis.text(*at, f"{share}\nend", ha="center", va="center", fontsize=7, color=ink)
 

@@ -133,9 +133,32 @@ def marks_on(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[F
     """Find what stands on each field, from labels, and the states of the target."""
     found: dict[Field, str] = {}
     for label, holds in mdp.labels.items():
-        words = label.lower().replace("_", " ").split()
-        for mark, names in _WORDS.items():
-            if any(name in words for name in names):
-                found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
+        for mark in _said(label):
+            found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
     found |= {places[s]: "goal" for s in np.flatnonzero(target).tolist() if s in places}
     return found
+
+
+def open_fields(mdp: MDP, places: Coordinates, marks: Mapping[Field, str]) -> set[Field]:
+    """Fields on which something stands in some states only, such as lava in one world of several: others go on there.
+
+    >>> steps = {"x=0, y=0": {"go": "x=1, y=0", "hop": "x=1, y=0, dry=true"}, "x=1, y=0": {}}
+    >>> steps |= {"x=1, y=0, dry=true": {"go": "x=2, y=0"}, "x=2, y=0": {}}
+    >>> mdp = MDP.from_dict(steps, initial="x=0, y=0", labels={"hole": ["x=1, y=0"]})
+    >>> places = coordinates_of(mdp)
+    >>> open_fields(mdp, places, marks_on(mdp, mdp.where("x=2"), places))
+    {(1, 0)}
+    """
+    lacking: dict[str, NDArray[np.bool_]] = {}  # by mark: states that go on without it
+    for label, holds in mdp.labels.items():
+        for mark in _said(label):
+            lacking[mark] = lacking.get(mark, ~mdp.is_final) & ~holds
+    return {
+        at for s, at in places.items() if (mark := marks.get(at)) in lacking and mark != "goal" and lacking[mark][s]
+    }
+
+
+def _said(label: str) -> list[str]:
+    """Marks that a label means."""
+    words = label.lower().replace("_", " ").split()
+    return [mark for mark, names in _WORDS.items() if any(name in words for name in names)]
