@@ -153,9 +153,8 @@ def open_fields(mdp: MDP, places: Coordinates, marks: Mapping[Field, str]) -> se
     for label, holds in mdp.labels.items():
         for mark in _said(label):
             lacking[mark] = lacking.get(mark, ~mdp.is_final) & ~holds
-    return {
-        at for s, at in places.items() if (mark := marks.get(at)) in lacking and mark != "goal" and lacking[mark][s]
-    }
+    there = ((at, s, marks.get(at, "goal")) for s, at in places.items())
+    return {at for at, s, mark in there if mark != "goal" and mark in lacking and lacking[mark][s]}
 
 
 def _said(label: str) -> list[str]:
