@@ -116,7 +116,7 @@ def test_the_chain_is_told_with_its_error():
     words = found.summary(names=["place", "height"])
     verdict = f"At no step is the chain further off than {found.fit.error:.3f}"
     assert 0 < words.find("Passed by the") < words.find(verdict)  # what was counted comes first
-    assert "may stand for the agent's odds" in words
+    assert "may stand for the agent in how many runs end how" in words
     assert "its importances may be the agent's" in words
     held_out = np.random.default_rng(0).permutation(800)[:200]  # as seed=0 draws them
     won = [one for k in held_out if (one := played()[k]).episode.total_reward > 0]
@@ -251,6 +251,7 @@ def test_an_agent_that_always_or_never_succeeds_is_told_so():
     assert never.contrasts() == ()
     always = abstract_agent(record(Ship(), lambda _: 0, episodes=60), outcome=lambda _: "positive")
     assert "nothing to tell apart" in always.summary()
+    assert not always.stands()  # nothing was checked
     assert "against" not in always.summary()
     other = abstract_agent(record(Ship(), None, episodes=60), outcome=lambda end: "won" if end.total_reward else "lost")
     assert "summary('lost')" in other.summary()

@@ -184,6 +184,19 @@ def test_what_only_a_clock_would_save_is_told_apart():
     assert [(m.action, m.success) for m in rash.mending] == [("bold", 0.75)]
 
 
+def test_an_agent_that_counts_is_not_told_that_it_does_not():
+    """Law: what the time left would change is told of agents that do the same whatever it is, and of no others."""
+    mdp = MDP.from_dict(
+        {"a": {"safe": {"t": 0.3, "a": 0.7}, "risky": {"t": 0.5, "x": 0.5}}, "t": {}, "x": {}}, initial="a"
+    )
+    does = [*({"a": "safe"} for _ in range(3)), {"a": {"safe": 0.5, "risky": 0.5}}]
+    counting = {"start": 0, "modes": does, "update": [{"a": min(mode + 1, 3)} for mode in range(4)]}
+    for agent, told in (({"a": "safe"}, True), (Strategy.from_dict(mdp, counting), False)):
+        found = explain_agent(mdp, agent, target="t", within=4)
+        assert found.departures
+        assert ("whatever time is left" in found.summary()) == told
+
+
 def test_what_is_certain_in_time_is_told_as_certain_and_nothing_else_is():
     """Law: 1 and 0 are decided on the graph; a probability that a float cannot tell from them is neither."""
     tiny = 2.0**-60
@@ -254,6 +267,108 @@ def test_the_map_shows_what_is_taken_and_what_is_best():
     assert [heading(mdp, places, 0, name) for name in ("left", "down", "right", "up")] == [
         (-1, 0), (0, 1), (1, 0), (0, -1)
     ]  # fmt: skip
+
+
+def fills(axis: object) -> dict[str, str]:
+    """Colour of each field of a map."""
+    from matplotlib.colors import to_hex
+
+    return {tile.get_gid(): to_hex(tile.get_facecolor()) for tile in axis.patches if tile.get_gid()}
+
+
+@pytest.mark.parametrize("within", [None, 3])
+def test_what_is_met_is_never_drawn_as_never_met(within):
+    """Law: fields are grey if and only if no run enters them, whether or not anything is chosen there."""
+    pytest.importorskip("matplotlib")
+    from waypost.report.agentmap import NEVER
+
+    steps = {
+        "x=0, y=0": {"right": "x=1, y=0"},
+        "x=1, y=0": {"right": {"x=2, y=0": 0.5, "x=1, y=1": 0.5}, "down": "x=0, y=1"},
+        "x=1, y=1": {"right": "x=2, y=1"},
+        **{end: {} for end in ("x=2, y=0", "x=2, y=1", "x=0, y=1")},
+    }
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    found = explain_agent(mdp, {"x=1, y=0": "right"}, target="x=2 & y=0", within=within)
+    (axis,) = found.plot().axes
+    grey = {at for at, colour in fills(axis).items() if colour == NEVER}
+    assert grey == {"field-0-1"}
+    assert fills(axis)["field-2-0"] != fills(axis)["field-2-1"]
+    arrows = [patch for patch in axis.patches if type(patch).__name__ == "FancyArrow"]
+    assert len(arrows) == 3
+
+
+def test_lava_of_one_world_of_several_is_no_lava_of_all():
+    """Law: a field is filled with what all its states stand on; of a run that ends there it is said that it ends."""
+    pytest.importorskip("matplotlib")
+    from waypost import explain
+    from waypost.report.tiles import FILLS
+
+    row = {f"world={w}, x={x}, y=0": {"on": f"world={w}, x={x + 1}, y=0"} for w in (1, 2) for x in range(3)}
+    steps = {
+        "start": {"reset": {"world=1, x=0, y=0": 0.5, "world=2, x=0, y=0": 0.5}},
+        **row,
+        "world=1, x=2, y=0": {},
+        **{f"world={w}, x=3, y=0": {} for w in (1, 2)},
+    }
+    both = {"lava": ["world=1, x=2, y=0"], "goal": ["world=2, x=3, y=0"]}
+    mdp = MDP.from_dict(steps, initial="start", labels=both)
+    found = explain_agent(mdp, Strategy.uniform(mdp), target="goal")
+    (axis,) = found.plot().axes
+    assert fills(axis)["field-2-0"] not in (FILLS["lava"], FILLS["goal"])
+    assert "50 % end" in [text.get_text() for text in axis.texts]
+    world = explain(mdp, target="goal").plot("grid").axes[0]
+    assert FILLS["lava"] not in {to_hex(patch) for patch in world.patches if patch.get_fill()}
+
+
+def to_hex(patch: object) -> str:
+    """Colour of a patch."""
+    from matplotlib import colors
+
+    return colors.to_hex(patch.get_facecolor())
+
+
+def test_what_is_written_on_the_first_field_can_be_read():
+    """Law: where it begins, what to do there and what is lost there do not stand on one another."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    steps = {"x=0, y=0": {"fall": "x=3, y=3", "jump": "x=12, y=12"}, "x=3, y=3": {}, "x=12, y=12": {}}
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    figure = explain_agent(mdp, {"x=0, y=0": {"fall": 0.875, "jump": 0.125}}, target="x=12, y=12").plot()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    texts = {text.get_text(): text.get_window_extent() for text in figure.axes[0].texts}
+    assert {"start", "-0.875"} <= set(texts)
+    for said, box in texts.items():
+        assert said == "start" or not box.overlaps(texts["start"]), said
+
+
+def test_a_target_of_several_names_is_on_the_map():
+    """Law: every state of the target is the goal on the map, however it was named."""
+    pytest.importorskip("matplotlib")
+    from waypost.report.tiles import FILLS
+
+    for target in (["row=3, col=3", "row=0, col=3"], "col=3 & (row=0 | row=3)"):
+        (axis,) = explain_agent(lake(slippery=True), np.full(16, 1), target=target).plot().axes
+        goals = {at for at, colour in fills(axis).items() if colour == FILLS["goal"]}
+        assert goals == {"field-3-0", "field-3-3"}
+
+
+def test_what_is_best_is_drawn_where_it_is_only_sometimes_done():
+    """Law: where an agent tosses and loses by it, the map says which side is the better one."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.colors import to_hex
+
+    from waypost.report.agentmap import BEST
+
+    steps = {"x=0, y=0": {"right": "x=1, y=0", "down": "x=0, y=1"}, "x=1, y=0": {}, "x=0, y=1": {}}
+    mdp = MDP.from_dict(steps, initial="x=0, y=0")
+    for often, drawn in ((0.75, 1), (1.0, 0)):
+        agent = {"x=0, y=0": {"right": often, "down": 1 - often}}
+        (axis,) = explain_agent(mdp, agent, target="x=1, y=0").plot().axes
+        colours = [to_hex(p.get_facecolor()) for p in axis.patches if type(p).__name__ == "FancyArrow"]
+        assert colours.count(BEST) == drawn
 
 
 def test_left_is_a_turn_where_one_faces_something():

@@ -13,6 +13,7 @@ from strategies import mdps
 from waypost import MDP, Strategy, explain
 from waypost.agents import explain_agent
 from waypost.errors import WaypostError
+from waypost.report.agents import SAME
 from waypost.report.strategies import strategy_findings
 from waypost.story import with_insight
 
@@ -97,7 +98,7 @@ def test_what_one_agent_gains_and_gives_up_is_how_much_better_it_is(mdp, seed, w
         return
     margin = found.behind.cost - found.ahead.cost
     assert margin == pytest.approx(found.against.success - found.success, abs=1e-8)
-    better = found.against.success > found.success + 1e-9
+    better = found.against.success - found.success > SAME * max(found.against.success, found.success)
     assert ("The other agent is better" in found.summary()) == better
 
 

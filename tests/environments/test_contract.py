@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,6 +124,10 @@ WRONG = {
     "gives the reward None, which is no number": wrong(step=lambda self, _: (self.at, None, True, False, {})),
     "Walk is a class": Walk,
     "a str cannot be": "FrozenLake-v1",
+    "several environments at once": SimpleNamespace(num_envs=1),
+    r"what it saw in training: lambda seen: agent.predict\(env.normalize_obs": SimpleNamespace(
+        num_envs=1, normalize_obs=0
+    ),
 }
 
 

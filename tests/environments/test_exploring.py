@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -244,3 +245,64 @@ def test_a_task_that_never_ends_has_no_goal_but_may_be_given_one():
     with pytest.raises(NameUnknownError, match="no state 'goal' in this model; known states: 0, 1, 2, 3, 4"):
         explain_agent(mdp, np.zeros(5, int), target="goal")
     assert explain_agent(mdp, np.zeros(5, int), target="0", within=1).success == 1.0
+
+
+@pytest.mark.parametrize(
+    ("going", "end", "goal"), [(1, 1, False), (1, 0, False), (0, 0, True), (-1, -1, True), (1, 5, True)]
+)
+def test_an_end_that_only_costs_what_goes_on_is_no_goal(going, end, goal):
+    """Law: where every step pays, an end that pays no more is where episodes fail; else the best ends are the goal."""
+
+    class Paying(Middle):
+        def step(self, action: int) -> tuple[Any, float, bool, bool, dict]:
+            seen, _, ended, *rest = super().step(action)
+            return seen, float(end if ended else going), ended, *rest
+
+    mdp = explored(Paying())
+    assert mdp.labels["terminal"].any()
+    assert ("goal" in mdp.labels) == goal
+
+
+class Deadline(gymnasium.Env):
+    """Right thrice wins, in four steps; the clock has the name that it has in Minigrid."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(4), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed, options=options)
+        self.at, self.step_count = 0, 0
+        return 0, {}
+
+    def step(self, action: int) -> Any:
+        self.step_count += 1
+        self.at += int(action)
+        return self.at, float(self.at == 3), self.at == 3 or self.step_count == 4, False, {}
+
+
+def test_a_clock_of_an_environments_own_is_not_put_back():
+    """Law: a model whose key tells a clock has it run, whatever it is called; one that does not tell it is refused."""
+    mdp = explore(Deadline(), key=lambda env: {"at": env.unwrapped.at, "clock": env.unwrapped.step_count})
+    assert mdp.variables["clock"].values.max() == 4
+    late = explain_agent(mdp, lambda name: int("clock=0" not in name and "clock=1" not in name), target="goal")
+    assert (late.success, late.best) == (0.0, 1.0)
+    with pytest.raises(FormatError, match="let key= tell it"):
+        explore(Deadline(), key=lambda env: env.unwrapped.at)
+
+
+@pytest.mark.parametrize(
+    "space", [gymnasium.spaces.Box(-1, 1, (1,)), gymnasium.spaces.MultiDiscrete([3]), gymnasium.spaces.MultiBinary(1)]
+)
+def test_an_action_that_is_an_array_of_one_number_stays_one(space):
+    """Law: at play an environment is given what its action space asks for, from a function or from `predict`."""
+
+    class Sliding(Deadline):
+        action_space = space
+
+        def step(self, action: Any) -> Any:
+            return super().step(action[0] > 0)
+
+    for agent in (lambda _: np.ones(1, int), SimpleNamespace(predict=lambda _: (np.ones(1, int), None))):
+        (played,) = record(Sliding(), agent, episodes=1)
+        assert played.episode.total_reward == 1.0
+    (played,) = record(Deadline(), lambda _: np.ones(1, int), episodes=1)
+    assert played.actions == (1, 1, 1)

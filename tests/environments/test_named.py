@@ -124,6 +124,18 @@ def test_what_is_no_table_says_so(tmp_path):
         read_strategy(mdp, tmp_path / "nowhere.npy")
 
 
+def test_a_table_that_may_be_either_is_told_apart_behind_its_name(run, tmp_path):
+    """Law: what an error says to say can be said at the command line, of each agent alone."""
+    table = np.full((16, 4), 0.25)
+    table[0] = 0.3, 0.2, 0.1, 0.2
+    np.save(tmp_path / "either.npy", table)
+    path = str(tmp_path / "either.npy")
+    assert "FILE:values" in run("agent", "gym:FrozenLake-v1", path, code=2)
+    told = json.loads(run("agent", "gym:FrozenLake-v1", f"{path}:values", "--against", "uniform", "--json"))
+    assert (told["success"], told["against"]["success"]) == (0.0, pytest.approx(0.0139398))
+    assert "sum to 0.8, not 1" in run("agent", "gym:FrozenLake-v1", f"{path}:probabilities", code=2)
+
+
 def test_an_agent_is_explained_at_the_command_line(run, tmp_path):
     pytest.importorskip("matplotlib")
     np.save(tmp_path / "right.npy", np.full(16, 2))
@@ -155,6 +167,17 @@ def test_an_agent_has_a_page_at_the_command_line(run, tmp_path):
     assert run(*asked, "-o", str(tmp_path / "same.html")) == ""
     assert (tmp_path / "same.html").read_text(encoding="utf-8") == page
     assert run(*asked, "--html", "-").strip() == page.strip()
+
+
+def test_what_is_written_is_what_its_ending_says(run, tmp_path):
+    """Law: -o draws where the file is a picture, and refuses what it cannot write before any work is done."""
+    pytest.importorskip("matplotlib")
+    assert run("agent", "gym:FrozenLake-v1", "uniform", "-o", str(tmp_path / "lake.png")) == ""
+    assert (tmp_path / "lake.png").read_bytes()[:4] == b"\x89PNG"
+    assert "the ending must be one of" in run("agent", "gym:Nowhere-v1", "uniform", "-o", "lake.csv", code=2)
+    assert not (tmp_path / "lake.csv").exists()
+    run("agent", "gym:FrozenLake-v1", "uniform", "-o", str(tmp_path / "lake.txt"))
+    assert "The agent reaches 'goal'" in (tmp_path / "lake.txt").read_text(encoding="utf-8")
 
 
 def test_a_strategy_may_be_asked_in_time(run, tmp_path):

@@ -264,3 +264,30 @@ def test_an_agent_that_rarely_draws_is_refused():
         draw = np.random.default_rng(seed)
         with pytest.raises(StrategyError, match="gives two answers"):
             read_strategy(two_doors(), lambda _, draw=draw: int(draw.random() < 0.05))
+
+
+def test_mappings_by_name_may_say_more_than_is_asked(tmp_path):
+    """Law: a mapping, in memory or in JSON, may hold rows, by name too, and answers for states without a choice."""
+    mdp = two_doors()
+    rows = {"a": [3.0, 0.5], "b": [0.5, 0.75], "c": [0.0, 0.0]}
+    odds = {"a": {"left": 1.0}, "b": {"right": 1.0}, "c": {"left": 0.5, "right": 0.5}}
+    for number, said in enumerate((rows, odds)):
+        assert choices_of(read_strategy(mdp, said)) == LEFT_RIGHT
+        (tmp_path / f"{number}.json").write_text(json.dumps(said))
+        assert choices_of(read_strategy(mdp, tmp_path / f"{number}.json")) == LEFT_RIGHT
+    (tmp_path / "values.json").write_text(json.dumps({"0": [1.0, 0.0], "1": [0.25, 0.75]}))
+    assert choices_of(read_strategy(mdp, tmp_path / "values.json", table="values")) == LEFT_RIGHT
+
+
+def test_tables_keyed_by_observations_are_told_how_to_be_passed():
+    """Law: tuples of numpy numbers are tuples; where states are called otherwise, what the error says to pass works."""
+    mdp = MDP.from_dict({"(0, 1)": {"left": "c", "right": "(0, 1)"}, "c": {}}, initial="(0, 1)")
+    assert read_strategy(mdp, {(np.int64(0), np.int64(1)): "left"}).to_dict()["(0, 1)"] == {"left": 1.0}
+    mdp = MDP.from_dict({"x=0, y=1": {"left": "x=1, y=1", "right": "x=0, y=1"}, "x=1, y=1": {}}, initial="x=0, y=1")
+    table = {(0, 1): [0.0, 2.0]}
+    with pytest.raises(StrategyError, match=r"lambda seen: table\[seen\], observe=lambda s: tuple\(") as said:
+        read_strategy(mdp, table)
+    function, _, observe = str(said.value).partition("tuples: ")[2].partition(", observe=")
+    given = {"mdp": mdp, "table": table}
+    found = read_strategy(mdp, eval(function, given), observe=eval(observe, given))  # noqa: S307
+    assert found.to_dict()["x=0, y=1"] == {"right": 1.0}

@@ -6,6 +6,7 @@ from waypost.agents.cells import Cells
 from waypost.agents.explaining import AgentExplanation, Departure, Difference, Margin, explain_agent
 from waypost.agents.fates import Fate
 from waypost.agents.fitting import ChainFit
+from waypost.agents.foreseeing import Foreseen, foreseen, looks
 from waypost.agents.groups import LossGroup
 from waypost.agents.memory import CellVisits, MemoryFit
 from waypost.agents.mending import Mended
@@ -24,6 +25,7 @@ __all__ = [
     "Departure",
     "Difference",
     "Fate",
+    "Foreseen",
     "LossGroup",
     "Margin",
     "MemoryFit",
@@ -32,5 +34,7 @@ __all__ = [
     "PassingFit",
     "abstract_agent",
     "explain_agent",
+    "foreseen",
     "hidden_layer",
+    "looks",
 ]

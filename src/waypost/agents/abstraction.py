@@ -143,10 +143,10 @@ class Abstraction:
     def stands(self, wanted: str = POSITIVE) -> bool:
         """Whether the chain may stand for the agent: none of the three checks refuses it.
 
-        A right chain is refused once in twenty times.
+        A right chain is refused once in twenty times. One of episodes that all end alike was not checked, and does not.
         """
-        checks = (self.fit, self.passing(wanted), self.memory(wanted))
-        return all(check.fits for check in checks if check is not None)
+        checks = (self.fit, passing := self.passing(wanted), self.memory(wanted))
+        return passing is not None and all(check.fits for check in checks if check is not None)
 
     def summary(self, wanted: str = POSITIVE, *, names: Sequence[str] | None = None, top: int = 4) -> str:
         """The chain in words: its error, and the cells that tell success from failure; `names` as in `describe`."""
@@ -189,7 +189,8 @@ def abstract_agent(
         Rows of numbers from all observations at once, in which cells are clusters: `hidden_layer` of a network. Without
         it, the numbers of the observations themselves.
     features
-        First name of an observation, in place of clusters; ``lean=left, turn=calm`` becomes variables.
+        First name of an observation, in place of clusters; ``lean=left, turn=calm`` becomes variables. `foreseen`
+        learns such names.
     outcome
         What the end of an episode is called; by default ``positive`` if its rewards add up to more than nothing.
     actions

@@ -61,7 +61,7 @@ class Cells:
         seed: int,
     ) -> Cells:
         """Cells fitted to observations."""
-        rows = _in_space(space, observations)
+        rows = in_space(space, observations)
         if features is None and not rows.shape[1]:
             raise ArgumentError("no part of these observations is a number: name them, features=, or pass space=")
         mean, scale = rows.mean(axis=0), rows.std(axis=0)
@@ -71,7 +71,7 @@ class Cells:
 
     def vectors(self, observations: Sequence[Any]) -> Vectors:
         """Rows of numbers, each column of spread 1."""
-        return (_in_space(self.space, observations) - self.mean) / self.scale
+        return (in_space(self.space, observations) - self.mean) / self.scale
 
     def names(self, observations: Sequence[Any], vectors: Vectors | None = None) -> NDArray[np.object_]:
         """(n,) name of each observation."""
@@ -175,7 +175,8 @@ def nearest(rows: Vectors, centres: Any) -> NDArray[np.int64]:
     return found
 
 
-def _in_space(space: Space | None, observations: Sequence[Any]) -> Vectors:
+def in_space(space: Space | None, observations: Sequence[Any]) -> Vectors:
+    """(n, d) rows of numbers of observations, in a space of their own or as they are."""
     if space is None:
         return as_rows(observations)
     rows = np.asarray(space(stacked(observations)), float)

@@ -28,6 +28,7 @@ class Conduct:
     wrong: Mask  # (C,) taken where it is not best, with a limit at some step
     worth: Floats  # (C,) probability of the target after it, if the best follows; with a limit, on average over visits
     hoped: Floats  # (S,) probability of the target there, if the best is done from there on; on average as well
+    met: Mask  # (S,) whether it ever stands there, ends and the target included
 
     def lost(self, mdp: MDP) -> Floats:
         """(S,) what is lost in each state."""
@@ -71,7 +72,7 @@ def conduct_of(strategy: Strategy, found: Decisions, visits: Floats) -> Conduct:
     shares = shares_of(mdp, modes, weight)
     met = by_mode.sum(axis=0) > 0
     wrong = (shares > 0) & (merits == 0) & met[mdp.choice_state]
-    return Conduct(by_mode.sum(axis=0), shares, costs, merits, wrong, worth, hoped)
+    return Conduct(by_mode.sum(axis=0), shares, costs, merits, wrong, worth, hoped, met)
 
 
 def shares_of(mdp: MDP, modes: Floats, weight: Floats) -> Floats:

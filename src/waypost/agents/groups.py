@@ -56,8 +56,8 @@ def loss_groups(mdp: MDP, conduct: Conduct, costs: Floats) -> tuple[LossGroup, .
     >>> ends = {"lost": {}, **{f"x=9, y={y}": {} for y in range(4)}}
     >>> mdp = MDP.from_dict({**steps, **ends}, initial="x=0, y=0")
     >>> off = np.array([action == "off" for action in mdp.actions])
-    >>> ones, merits = np.ones(mdp.n_states), 1 - off.astype(int)
-    >>> conduct = Conduct(ones, np.full(len(off), 0.5), 0.01 * off, merits, off, merits.astype(float), ones)
+    >>> ones, merits, met = np.ones(mdp.n_states), 1 - off.astype(int), np.ones(mdp.n_states, bool)
+    >>> conduct = Conduct(ones, np.full(len(off), 0.5), 0.01 * off, merits, off, merits.astype(float), ones, met)
     >>> row = mdp.where("y=1")[mdp.choice_state]  # where ten times as much is lost
     >>> [(group.where, group.places) for group in loss_groups(mdp, conduct, conduct.costs * np.where(row, 10, 1))]
     [('y=1', 9), ('', 27)]

@@ -109,7 +109,8 @@ def _verdict(fit: ChainFit) -> list[str]:
     most = f"{fit.error:.3f} (step {fit.worst}); chance may do {fit.chance:.3f}"
     lines = [f"At no step is the chain further off than {most}."]
     if fit.fits:
-        lines.append("That is no more than chance may do, so the chain may stand for the agent's odds.")
+        so = "so the chain may stand for the agent in how many runs end how, and when"
+        lines.append(f"That is no more than chance may do, {so}.")
         lines.append(
             f"{fit.episodes} episodes cannot say how far off it really is: {fit.at_most:.3f} at most, 95 times in 100."
         )

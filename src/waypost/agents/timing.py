@@ -68,7 +68,7 @@ def timed_conduct(strategy: Strategy, wanted: Mask, steps: int) -> TimedConduct:
     every = np.tile(wanted, memory)
     failed = there.any() or bool((entered & over & ~every).any())
     return TimedConduct(
-        conduct=played.conduct(),
+        conduct=played.conduct(np.asarray(entered.reshape(memory, -1).any(axis=0))),
         best=float(best[min(steps, len(best) - 1)][mdp.initial]),
         reached=certain(float(arrived[every].sum()), surely=not failed, maybe=bool(entered[every].any())),
         steps=float(played.visits.sum()),
@@ -136,7 +136,7 @@ class _Played:
         self.least = np.where(met, np.minimum(self.least, values), self.least)
         self.greatest = np.where(met, np.maximum(self.greatest, values), self.greatest)
 
-    def conduct(self) -> Conduct:
+    def conduct(self, met: Mask) -> Conduct:
         """All of it; what is worth most on average over the visits to a place is best there."""
         owner, first = self.mdp.choice_state, self.mdp.first_choice[:-1]
         often = np.concatenate([self.visits[owner], self.visits])
@@ -148,4 +148,4 @@ class _Played:
         most = np.maximum.reduceat(worth, first)[owner]
         good = most - worth <= CLOSE * most
         shares = shares_of(self.mdp, self.modes, self.by_mode)
-        return Conduct(self.visits, shares, self.costs, good.astype(np.int64), self.wrong, worth, hoped)
+        return Conduct(self.visits, shares, self.costs, good.astype(np.int64), self.wrong, worth, hoped, met)

@@ -22,6 +22,8 @@ from waypost.report.planning import PAGES, PICTURES
 if TYPE_CHECKING:
     from waypost.agents import AgentExplanation
 
+WRITTEN = PAGES | PICTURES | {".txt", ".md", ".json"}  # endings of --output
+
 
 @click.command("agent")
 @click.argument("model")
@@ -41,8 +43,9 @@ def command(model: str, policy: str, **options: Any) -> None:
     """Explain an agent in MODEL: how often it succeeds beside the best possible, and where it loses the rest.
 
     MODEL is an environment of Gymnasium such as gym:FrozenLake-v1, a model file, or the name of a case study. POLICY is
-    a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json), a strategy in a
-    file, or one of the words: uniform, which tosses, and best, the quickest of those with the greatest probability.
+    a table of values or probabilities, one row per state, or one action per state (.npy, .csv, .json; FILE:values or
+    FILE:probabilities where a table may be either), a strategy in a file, or one of the words: uniform, which tosses,
+    and best, the quickest of those with the greatest probability.
 
     Example: waypost agent gym:FrozenLake-v1 uniform --against best --within 100 --html lake.html
     """
@@ -50,6 +53,8 @@ def command(model: str, policy: str, **options: Any) -> None:
 
     if options["plot_file"]:
         ending_of(options["plot_file"], PICTURES)
+    if options["output"] and Path(options["output"]).suffix:
+        ending_of(options["output"], WRITTEN)
     loaded = load(model, constants=options["constants"])
     notes = loaded.notes_for(options["within"])
     tell(notes)
@@ -68,14 +73,16 @@ def _deliver(found: AgentExplanation, called: list[str], notes: Sequence[str], o
     """Write the files asked for, and print the explanation where none of them stands for it."""
     from waypost.report.agents import agent_document, print_agent
 
-    if options["plot_file"]:
+    output = options["output"] or ""
+    instead = Path(output).suffix.lower() in PAGES | PICTURES
+    pictures = [path for path in (options["plot_file"], output) if path and Path(path).suffix.lower() in PICTURES]
+    if pictures:
         from waypost.report.agentmap import plot_agent
         from waypost.report.plot import to_bytes
 
-        ending = ending_of(options["plot_file"], PICTURES)
-        write_bytes(options["plot_file"], to_bytes(plot_agent(found), ending[1:]))
-    instead = options["output"] is not None and Path(options["output"]).suffix.lower() in PAGES
-    pages = [path for path in (options["html_file"], options["output"] if instead else None) if path is not None]
+        for path in pictures:
+            write_bytes(path, to_bytes(plot_agent(found), ending_of(path, PICTURES)[1:]))
+    pages = [path for path in (options["html_file"], output if instead and output not in pictures else None) if path]
     if pages:
         page = found.to_html(names=called, notes=notes)
         for path in pages:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from waypost.cli.ahead import SYMBOLIC, imported_meanwhile
 from waypost.cli.options import LEARNING
@@ -20,6 +20,7 @@ from waypost.environments.ends import GOAL, model_steps, out_of_time
 from waypost.environments.named import names_environment
 from waypost.errors import ModelError, StrategyError, WaypostError, without_credentials
 from waypost.formats import FORMATS, ReadingNote, read_mdp
+from waypost.formats.answers import TableOf
 from waypost.formats.reading import begins_as_list
 from waypost.formats.registry import JumpsNote
 from waypost.formats.strategies import read_strategy
@@ -188,13 +189,20 @@ def tell(notes: Iterable[str], *, quiet: bool = False) -> None:
 
 
 def load_strategy(path: str, mdp: MDP) -> Strategy:
-    """Strategy in a file (our JSON, Storm's or PRISM's export), or `observed`: what the model's log shows."""
+    """Strategy in a file (our JSON, Storm's or PRISM's export), or `observed`: what the model's log shows.
+
+    A table that may be of values or of probabilities is told apart behind its name: ``q.npy:values``.
+    """
     if path == "observed" and not Path(path).exists():
         from waypost.learn import observed_strategy
 
         return observed_strategy(mdp)
+    table: TableOf | None = None
+    for kind in get_args(TableOf):
+        if path.endswith(f":{kind}") and not Path(path).exists():
+            path, table = path.removesuffix(f":{kind}"), kind
     try:
-        return read_strategy(mdp, path)
+        return read_strategy(mdp, path, table=table)
     except StrategyError as why:
         file = Path(path).name
         if file in str(why):

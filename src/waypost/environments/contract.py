@@ -23,7 +23,11 @@ class Stepped(NamedTuple):
 def one_environment(env: Any, what: str) -> None:
     """Refuse what is not one environment of Gymnasium."""
     if hasattr(env, "num_envs"):
-        raise FormatError(f"several environments at once cannot be {what}; pass one, as gymnasium.make gives it")
+        sees = ""
+        if hasattr(env, "normalize_obs"):
+            seen = "lambda seen: agent.predict(env.normalize_obs(seen), deterministic=True)[0]"
+            sees = f", and an agent that sees what it saw in training: {seen}"
+        raise FormatError(f"several environments at once cannot be {what}; pass one, as gymnasium.make gives it{sees}")
     if isinstance(env, type):
         raise FormatError(
             f"{env.__name__} is a class and cannot be {what}; pass an environment of it: {env.__name__}()"

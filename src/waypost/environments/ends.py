@@ -135,7 +135,10 @@ class EpisodeModel:
         return names
 
     def _labels(self, n: int) -> dict[str, NDArray[np.bool_]]:
-        """Ends are terminal; those with the greatest reward are the goal; of several rewards each has a label."""
+        """Ends are terminal; those with the greatest reward are the goal; of several rewards each has a label.
+
+        Where every step pays and no end more than any of them, as for a pole that is to stand, ends are no goal.
+        """
         positions = np.array(list(self.ends.values()), np.int64)
         rewards = np.array([reward for _, reward in self.ends])
 
@@ -147,6 +150,9 @@ class EpisodeModel:
         if not self.ends:
             return {}  # a task that goes on for ever has no goal of its own
         labels = {"terminal": mask(slice(None)), GOAL: mask(rewards == rewards.max())}
+        going = min((step.reward for step in self.live if not step.ended), default=0.0)
+        if going > 0 and rewards.max() <= going:
+            del labels[GOAL]
         different = np.unique(rewards).tolist()
         if len(different) in REWARDS:
             labels |= {f"reward={reward:g}": mask(rewards == reward) for reward in different}

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from waypost.environments.blackjack import is_blackjack
+from waypost.environments.ends import GOAL
 from waypost.environments.exploring import SAMPLES, explore
 from waypost.environments.gymnasium import from_gymnasium, has_table
 from waypost.errors import FormatError, require
@@ -73,7 +74,7 @@ def _limit(env: Any) -> tuple[str, ...]:
 def _alike(mdp: MDP) -> tuple[str, ...]:
     """Say that rewards do not tell the goal from other ends."""
     ends = mdp.labels.get("terminal")
-    if ends is None or ends.sum() < 2 or (ends != mdp.labels["goal"]).any():
+    if ends is None or ends.sum() < 2 or (ends != mdp.labels.get(GOAL)).any():
         return ()
     names = " and ".join(repr(mdp.states[s]) for s in np.flatnonzero(ends)[:2].tolist())
     told = f"all {ends.sum()} ends bring the same reward, so that the goal is any of them, such as {names}"

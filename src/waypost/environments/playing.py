@@ -253,8 +253,14 @@ class _Player:
     def __call__(self, observation: Any) -> Any:
         if self.agent is None:
             return self.env.action_space.sample()
+        said = self._said(observation)
+        lone = getattr(self.env.action_space, "shape", None) == ()  # else one number in an array stays there
+        return plain(said) if lone else detached(said)
+
+    def _said(self, observation: Any) -> Any:
+        """What the agent answers."""
         if not hasattr(self.agent, "predict"):
-            return plain(self.agent(observation))
+            return self.agent(observation)
         if not _has_memory(self.agent):
             return predicted(self.agent, observation, deterministic=self.deterministic)
         given = {"state": self.memory, "episode_start": np.array([self.first]), "deterministic": self.deterministic}
@@ -290,7 +296,7 @@ def predicted(agent: Any, seen: Any, *, deterministic: bool = True) -> Any:
         said = agent.predict(seen, deterministic=deterministic)
     except TypeError:
         said = agent.predict(seen)
-    return plain(said[0] if isinstance(said, tuple) else said)
+    return detached(said[0] if isinstance(said, tuple) else said)
 
 
 def plain(said: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from waypost.environments.chance import Chance, copied
 from waypost.environments.contract import name_of, stepped
 from waypost.environments.ends import EnvironmentStep
+from waypost.environments.minigrid import is_minigrid
 from waypost.errors import FormatError, ModelError, WaypostError
 
 StepOutcome = tuple[int, float, bool]  # where a try led, its reward, and whether the episode ended
@@ -164,8 +165,8 @@ class Frontier:
 
 
 def without_clock(world: Any) -> None:
-    """Put back the clock of a Minigrid world, which is no part of its state."""
-    if hasattr(world.unwrapped, "step_count"):
+    """Put back the clock of a Minigrid world, which is no part of its state; that of another world may well be."""
+    if is_minigrid(world.unwrapped):
         world.unwrapped.step_count = 0
 
 

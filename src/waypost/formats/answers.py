@@ -90,7 +90,8 @@ def meant(rows: Collection[ActionRow]) -> TableOf:
     if 2 * told.sum() > np.count_nonzero(several):
         raise StrategyError(
             f"{sums.sum()} of the {len(rows)} rows of states with a choice sum to 1, as probabilities do, the others "
-            "do not; say what they are: table='values' or table='probabilities'"
+            "do not; say what they are: table='values' or table='probabilities' (of a FILE at the command line "
+            "FILE:values or FILE:probabilities)"
         )
     return "values"
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from waypost.environments.contract import name_of
 from waypost.environments.playing import plain, predicted, remembers
 from waypost.errors import StrategyError, WaypostError, unknown_name
 from waypost.formats.answers import (
@@ -29,6 +30,7 @@ from waypost.formats.answers import (
 from waypost.model import MDP, Strategy
 
 Observe = Callable[[int], Any]
+WITH_MEMORY = ({"before", "after"}, {"modes", "update"})  # keys of strategies that remember, as we write them
 ASKED = 400  # questions after which an agent that gave the same answers is taken not to draw
 
 
@@ -92,11 +94,12 @@ def strategy_from_mapping(mdp: MDP, given: Mapping[Any, Any], *, of: TableOf | N
     >>> strategy_from_mapping(mdp, {0: 1}).to_dict()["s"], strategy_from_mapping(mdp, {0: [0.1, 2.5]}).to_dict()["s"]
     ({'go': 1.0}, {'go': 1.0})
     """
-    if all(isinstance(state, str) for state in given):
-        if given and all(state.isdecimal() and mdp.find(state) is None for state in given):  # as JSON has numbers
-            given = {int(state): taken for state, taken in given.items()}
-        elif of is None and all(isinstance(taken, str | Mapping) for taken in given.values()):
-            return Strategy.from_dict(mdp, given)
+    if any(parts <= set(given) for parts in WITH_MEMORY):
+        return Strategy.from_dict(mdp, given)
+    if given and all(
+        isinstance(s, str) and s.isdecimal() and mdp.find(s) is None for s in given
+    ):  # as JSON has numbers
+        given = {int(state): taken for state, taken in given.items()}
     states = [mdp.state(_state_name(mdp, state)) for state in given]
     return _answered(mdp, states, [plain(taken) for taken in given.values()], of)
 
@@ -253,16 +256,19 @@ def state_numbers(mdp: MDP) -> list[int]:
 
 def _state_name(mdp: MDP, state: Any) -> str:
     """Name of a state given by name, by number, or by what its name was made of."""
-    said = plain(state)
+    said = name_of(state) if isinstance(state, tuple) else plain(state)
     if isinstance(said, int) and not isinstance(said, bool) and mdp.find(str(said)) is None:
         if not 0 <= said < mdp.n_states:
             raise StrategyError(f"the strategy speaks of state number {said}, the model has {mdp.n_states}")
         return mdp.states[said]
     if mdp.find(str(said)) is None:
         if isinstance(said, tuple):
+            names = ", ".join(map(repr, list(mdp.variables)[: max(2, len(said))]))
+            sees = f"tuple(mdp.variables[x].at(s) for x in [{names}])" if names else "divmod(s, 4)"
             raise StrategyError(
                 f"no state is called {said!r}, but {mdp.states[mdp.initial]!r}, for example; call states by name or by "
-                "number, or pass a function and what it sees: observe=lambda s: divmod(s, 4) on a grid of 4 columns"
+                "number, or pass a function and what it sees of the state of a number, in the order of your tuples: "
+                f"lambda seen: table[seen], observe=lambda s: {sees}"
             )
         raise unknown_name("state", str(said), mdp.states)
     return str(said)

@@ -188,7 +188,11 @@ def read_table(path: Path) -> NDArray[Any]:
             rows = [line for line in read_text(path).splitlines() if line.strip()]
             found = np.array([[float(part) for part in line.split(",")] for line in rows])
     except (ValueError, EOFError) as error:
-        raise StrategyError(f"{path.name} is no table of numbers, one row per state: {str(error)[:100]}") from None
+        hint = "; leave headings and names of rows out, as to_csv(header=False, index=False) does"
+        named = hint if "could not convert" in str(error) else ""
+        raise StrategyError(
+            f"{path.name} is no table of numbers, one row per state: {str(error)[:100]}{named}"
+        ) from None
     except OSError as error:
         raise StrategyError(f"{path.name} cannot be read: {error.strerror or error}") from None
     numbers = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
@@ -203,9 +207,7 @@ def _from_text(mdp: MDP, text: str, name: str, table: TableOf | None) -> Strateg
         except (ValueError, RecursionError) as error:
             raise StrategyError(f"{name} is no JSON: {str(error)[:100]}") from None
         if not isinstance(given, list):
-            if given and all(state.isdecimal() and mdp.find(state) is None for state in given):  # JSON's keys are text
-                return strategy_from_mapping(mdp, {int(state): taken for state, taken in given.items()})
-            return Strategy.from_dict(mdp, given)
+            return strategy_from_mapping(mdp, given, of=table)
         if given and all(isinstance(row, list | int) for row in given):
             return strategy_from_table(mdp, _array(given, name), of=table)
         return _from_storm(mdp, given, name)

@@ -14,7 +14,7 @@ import numpy as np
 
 from waypost.model import MDP
 from waypost.report.canvas import empty_figure
-from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates
+from waypost.report.coordinates import Coordinates, Field, marks_on, needed_coordinates, open_fields
 from waypost.report.palette import Palette, Theme, matplotlib, palette
 from waypost.report.tiles import CALLED, FILLS, TILE, Frame, dress, frame_of, thing, tile_size, walls_between
 from waypost.report.wording import chance, count, number, percent, printable
@@ -39,17 +39,19 @@ TAKEN, BEST, MET, NEVER, LOST = "#1d2329", "#0f7b3f", "#fdfdfb", "#d9dde1", "#d7
 class _Spot:
     """What happens on one field."""
 
-    visits: float = 0.0
+    met: bool = False
+    visits: float = 0.0  # where it does anything
     cost: float = 0.0
     moves: dict[Field, float] = field(default_factory=dict)  # by direction, how often
     words: dict[str, float] = field(default_factory=dict)  # actions that lead nowhere, how often
     best: tuple[Field, ...] = ()  # where most is lost
     advice: str = ""  # the best there, where it leads nowhere
     ends: float = 0.0  # share of the runs that end here without the target
+    round: bool = False  # some of them go round
 
     @property
     def stays(self) -> bool:
-        """Whether it is said how many go round here for ever."""
+        """Whether it is said above the arrows how many end here, or go round for ever."""
         return self.ends >= SEEN and bool(self.moves)
 
 
@@ -95,7 +97,7 @@ def seen_by(explanation: AgentExplanation, places: Coordinates) -> Seen:
     """What happens to the agent, and to the other one, on every field."""
     agents = {agent: _spots(agent, places) for agent in (explanation, explanation.against) if agent is not None}
     spots = list(agents.values())
-    marks = marks_on(explanation.mdp, explanation.target, places)
+    marks = _marks(explanation, places)
     shown = {mark for mark in marks.values() if mark in FILLS}
     walls = {"wall"} if any(at not in spots[0] for at in frame_of(places).fields()) else set()
     plain = [spot for found in spots for at, spot in found.items() if marks.get(at) not in FILLS]
@@ -103,8 +105,12 @@ def seen_by(explanation: AgentExplanation, places: Coordinates) -> Seen:
         agents,
         worst=max((spot.cost for found in spots for spot in found.values()), default=0.0),
         marks=tuple(sorted(shown | walls)),
-        never=any(spot.visits == 0 and not spot.ends for spot in plain),
+        never=any(not spot.met for spot in plain),
     )
+
+
+def _marks(explanation: AgentExplanation, places: Coordinates) -> dict[Field, str]:
+    return marks_on(explanation.mdp, explanation.mdp.where(explanation.names), places)
 
 
 def _title(agent: AgentExplanation, called: str) -> str:
@@ -138,6 +144,7 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
             ways = (heading(mdp, places, state, action) for action in place.best)
             spot.best = tuple(dict.fromkeys(way for way in ways if way is not None))[:2]
             spot.advice = "" if spot.best else _advice(mdp, place.best)
+    _led(explanation, places, spots)
     for spot in spots.values():
         if spot.cost < SEEN:
             spot.best, spot.advice = (), ""
@@ -148,7 +155,23 @@ def _spots(explanation: AgentExplanation, places: Coordinates) -> dict[Field, _S
         standing = [places[s] for s in states if s in places]
         if standing:
             spots[standing[0]].ends += fate.probability
+            spots[standing[0]].round |= not mdp.is_final[mdp.state(fate.states[0])]
+    for state in np.flatnonzero(explanation.conduct.met).tolist():
+        if state in places:
+            spots[places[state]].met = True
     return spots
+
+
+def _led(explanation: AgentExplanation, places: Coordinates, spots: Mapping[Field, _Spot]) -> None:
+    """Add where the agent is led in states that leave it no choice."""
+    mdp, visits = explanation.mdp, explanation.conduct.visits
+    going = (np.diff(mdp.first_choice) == 1) & ~mdp.is_final & ~mdp.where(explanation.names) & (visits > 0)
+    for state in np.flatnonzero(going).tolist():
+        way = heading(mdp, places, state, mdp.actions_of(state)[0]) if state in places else None
+        if way is not None:
+            spot, weight = spots[places[state]], float(visits[state]) if np.isfinite(visits[state]) else 1.0
+            spot.visits += weight
+            spot.moves[way] = spot.moves.get(way, 0.0) + weight
 
 
 def heading(mdp: MDP, places: Coordinates, state: int, action: str) -> Field | None:
@@ -184,17 +207,17 @@ def draw(
     """Draw the fields of a frame; the group of each is called by its column and row, ``field-3-2``."""
     patches = matplotlib("patches")
     spots, world = seen.agents[agent], agent.mdp
-    marks = marks_on(world, agent.target, places)
-    readable = tile_size(frame) >= WRITTEN
+    marks = _marks(agent, places)
+    parted, readable = open_fields(world, places, marks), tile_size(frame) >= WRITTEN
     for at in frame.fields():
         spot, mark = spots.get(at), marks.get(at, "")
-        passed = mark == "goal" and spot is not None and spot.visits > 0  # the goal of some runs, not of all
+        passed = at in parted or (mark == "goal" and spot is not None and spot.visits > 0)  # it stands there for some
         fill = FILLS["wall"] if spot is None else FILLS.get("" if passed else mark) or _fill(spot, seen.worst)
         tile = patches.Rectangle((at[0] - 0.5, at[1] - 0.5), 1, 1, facecolor=fill, **TILE)
         tile.set_gid(f"{called}-{at[0]}-{at[1]}")
         axis.add_patch(tile)
         if passed:
-            inner = {"fill": False, "edgecolor": FILLS["goal"], "linewidth": 3}
+            inner = {"fill": False, "edgecolor": FILLS.get(mark, "none"), "linewidth": 3}
             axis.add_patch(patches.Rectangle((at[0] - 0.45, at[1] - 0.45), 0.9, 0.9, **inner))
         if spot is None:
             continue
@@ -209,21 +232,23 @@ def draw(
     if world.initial in places:
         x, y = places[world.initial]
         written = spots[x, y].words or spots[x, y].advice or spots[x, y].stays  # above the arrows
-        below = {"y": y + 0.47, "va": "bottom"} if written else {"y": y - 0.46, "va": "top"}
-        axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **below)
+        above = {"y": y - 0.46, "va": "top"}
+        beside = {"y": y + 0.46, "va": "bottom", "rotation": 90}  # the cost, which stands below
+        axis.text(x - 0.46, s="start", ha="left", fontsize=6, color="#5d6670", **(beside if written else above))
 
 
 def _ends(axis: Any, at: Field, spot: _Spot, ink: str) -> None:
     """Say how many runs end on a field, beside the arrows of those that go round for ever."""
     share = percent(1.0 if spot.ends > 1 - 1e-9 else spot.ends)
     if spot.stays:
-        axis.text(at[0], at[1] - 0.46, f"{share} stay", ha="center", va="top", fontsize=6.5, color=ink)
+        told = f"{share} {'stay' if spot.round else 'end'}"
+        axis.text(at[0], at[1] - 0.46, told, ha="center", va="top", fontsize=6.5, color=ink)
     else:
         axis.text(*at, f"{share}\nend", ha="center", va="center", fontsize=7, color=ink)
 
 
 def _fill(spot: _Spot, worst: float) -> Any:
-    if spot.visits == 0:
+    if not spot.met:
         return NEVER
     colors = matplotlib("colors")
     pale, full = np.array(colors.to_rgb(MET)), np.array(colors.to_rgb(LOST))
@@ -234,7 +259,7 @@ def _arrows(axis: Any, at: Field, spot: _Spot) -> None:
     moving = sum(spot.moves.values())
     drawn = {way: often / moving for way, often in spot.moves.items() if often >= SHOWN * moving}
     for way in spot.best:
-        if way not in spot.moves or spot.moves[way] < spot.visits / 2:
+        if spot.moves.get(way, 0.0) < (1 - SHOWN) * spot.visits:
             wide = {"width": 0.13, "head": 0.3} if way in drawn else {"width": 0.03}  # a rim around what is taken
             _arrow(axis, at, way, 0.46 if way in drawn else 0.4, color=BEST, zorder=3, **wide)
     for way, share in drawn.items():
@@ -285,7 +310,7 @@ def legend(seen: Seen) -> list[tuple[str, str, str]]:
     if any(spot.best or spot.advice for spots in seen.agents.values() for spot in spots.values()):
         found.append(("arrow", BEST, "best, where most is lost"))
     if seen.worst > 0:
-        full = matplotlib("colors").to_hex(_fill(_Spot(1, seen.worst), seen.worst))
+        full = matplotlib("colors").to_hex(_fill(_Spot(met=True, cost=seen.worst), seen.worst))
         found.append(("tile", full, f"loses {number(seen.worst)} of success"))
     if seen.never:
         found.append(("tile", NEVER, "never met"))

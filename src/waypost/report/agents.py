@@ -113,7 +113,8 @@ def better(explanation: AgentExplanation, place: Departure | Difference) -> str:
 
 def by_the_clock(explanation: AgentExplanation) -> str:
     """Say what is lost because the best action depends on the steps left; empty where that is nothing."""
-    found = explanation.departures if explanation.within is not None else ()
+    counts = explanation.strategy.memory > 1  # the steps, or something like it
+    found = () if explanation.within is None or counts else explanation.departures
     lost = sum(place.visits * (place.hoped - max(place.worth.values())) for place in found)
     if lost < LITTLE:
         return ""
@@ -224,7 +225,8 @@ def verdict(explanation: AgentExplanation) -> str:
         steps = f", after {steps_taken(theirs)} steps on average; this one after {steps_taken(mine)}" if slower else ""
         return f"The other agent reaches it just as often{steps}."
     better, by = ("better", "more") if more > 0 else ("worse", "less")
-    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {chance(abs(more))} {by}."
+    apart = chance(abs(more)) if abs(more) < 1 / 2 else number(abs(more))
+    return f"The other agent is {better}: it reaches it with probability {chance(other)}, {apart} {by}."
 
 
 def beside(explanation: AgentExplanation, top: int) -> list[tuple[str, list[str]]]:

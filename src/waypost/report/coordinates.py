@@ -126,24 +126,38 @@ def _read(name: str, across: str, down: str) -> tuple[int, int] | None:
 
 def marks_of(explanation: Explanation, places: Coordinates) -> dict[Field, str]:
     """Find what stands on each field, from the labels of its states and the target."""
-    return _marks(explanation.mdp, explanation.target_states, places)
+    return marks_on(explanation.mdp, explanation.target_states, places)
 
 
-def marks_on(mdp: MDP, target: str, places: Coordinates) -> dict[Field, str]:
-    """Find what stands on each field, from labels; `target` is what `waypost.model.describe_target` calls it."""
-    name = target[1:-1] if target[:1] == target[-1:] == "'" else ""
-    wanted = mdp.labels.get(name)
-    if wanted is None:
-        wanted = np.array([state == name for state in mdp.states])
-    return _marks(mdp, wanted, places)
-
-
-def _marks(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[Field, str]:
+def marks_on(mdp: MDP, target: NDArray[np.bool_], places: Coordinates) -> dict[Field, str]:
+    """Find what stands on each field, from labels, and the states of the target."""
     found: dict[Field, str] = {}
     for label, holds in mdp.labels.items():
-        words = label.lower().replace("_", " ").split()
-        for mark, names in _WORDS.items():
-            if any(name in words for name in names):
-                found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
+        for mark in _said(label):
+            found |= {places[s]: mark for s in np.flatnonzero(holds).tolist() if s in places}
     found |= {places[s]: "goal" for s in np.flatnonzero(target).tolist() if s in places}
     return found
+
+
+def open_fields(mdp: MDP, places: Coordinates, marks: Mapping[Field, str]) -> set[Field]:
+    """Fields on which something stands in some states only, such as lava in one world of several: others go on there.
+
+    >>> steps = {"x=0, y=0": {"go": "x=1, y=0", "hop": "x=1, y=0, dry=true"}, "x=1, y=0": {}}
+    >>> steps |= {"x=1, y=0, dry=true": {"go": "x=2, y=0"}, "x=2, y=0": {}}
+    >>> mdp = MDP.from_dict(steps, initial="x=0, y=0", labels={"hole": ["x=1, y=0"]})
+    >>> places = coordinates_of(mdp)
+    >>> open_fields(mdp, places, marks_on(mdp, mdp.where("x=2"), places))
+    {(1, 0)}
+    """
+    lacking: dict[str, NDArray[np.bool_]] = {}  # by mark: states that go on without it
+    for label, holds in mdp.labels.items():
+        for mark in _said(label):
+            lacking[mark] = lacking.get(mark, ~mdp.is_final) & ~holds
+    there = ((at, s, marks.get(at, "goal")) for s, at in places.items())
+    return {at for at, s, mark in there if mark != "goal" and mark in lacking and lacking[mark][s]}
+
+
+def _said(label: str) -> list[str]:
+    """Marks that a label means."""
+    words = label.lower().replace("_", " ").split()
+    return [mark for mark, names in _WORDS.items() if any(name in words for name in names)]

@@ -23,6 +23,7 @@ from waypost.report.coordinates import (
     field_name,
     marks_of,
     needed_coordinates,
+    open_fields,
     unknown_fields,
 )
 from waypost.report.palette import Palette, Theme, matplotlib, palette
@@ -144,16 +145,19 @@ def _never_entered(explanation: Explanation, places: Coordinates, scope: str) ->
 def _tiles(axis: Any, explanation: Explanation, places: Coordinates, marks: Mapping[Field, str], frame: Frame) -> None:
     """Draw the world: dark floor, orange lava, blue holes, the green goal, key, door, and the agent's red triangle."""
     patches = matplotlib("patches")
-    floor = set(places.values())
+    floor, parted = set(places.values()), open_fields(explanation.mdp, places, marks)
     for x, y in frame.fields():
         mark = marks.get((x, y), "floor" if (x, y) in floor else "wall")
-        fill = FILLS.get(mark, FLOOR)
+        fill = FLOOR if (x, y) in parted else FILLS.get(mark, FLOOR)
         axis.add_patch(patches.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, **TILE))
-        if mark == "lava":
+        if (x, y) in parted:  # it stands there in some states
+            inner = {"fill": False, "edgecolor": FILLS.get(mark, "none"), "linewidth": 3}
+            axis.add_patch(patches.Rectangle((x - 0.45, y - 0.45), 0.9, 0.9, **inner))
+        elif mark == "lava":
             across = np.linspace(x - 0.38, x + 0.38, 30)
             for shift in (-0.2, 0.02, 0.24):
                 axis.plot(across, y + shift + 0.05 * np.sin((across - x) * 16), color="#5c2a00", linewidth=1.1)
-        elif mark in {"key", "door"}:
+        if mark in {"key", "door"}:
             thing(axis, (x, y), mark)
     if explanation.mdp.initial in places:
         _agent(axis, explanation, *places[explanation.mdp.initial])
