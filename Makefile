@@ -72,6 +72,13 @@ lock: install  ## write constraints/: the lowest versions we promise to work wit
 	$(BIN)/uv pip compile -q pyproject.toml --extra all --extra dev --python-version 3.11 --universal \
 		--no-header --no-annotate --no-emit-index-url -o constraints/locked.txt
 
+notebook: install  ## the tutorial on trained networks, run again; brings torch
+	$(PIP) --editable '.[agents]'
+	$(BIN)/python -m nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False \
+		docs/tutorials/networks.ipynb
+
+.PHONY: notebook
+
 pictures: install  ## the pictures of the documentation (needs Chromium)
 	$(BIN)/python docs/pictures.py
 

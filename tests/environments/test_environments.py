@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from fractions import Fraction
@@ -224,6 +225,39 @@ def test_a_trained_agent_is_explained(example, said, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "tutorials" / "networks.ipynb"
+
+
+def cells_of(notebook):
+    """Text and outputs of the cells of code."""
+    return [
+        ("".join(cell["source"]), cell["outputs"]) for cell in json.loads(notebook.read_text())["cells"]
+        if cell["cell_type"] == "code"
+    ]  # fmt: skip
+
+
+def test_the_tutorial_on_trained_networks_shows_what_it_printed():
+    """It is not run with the site, so each cell must keep the output of its last run, in order and without an error."""
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    counts = [cell["execution_count"] for cell in cells if cell["cell_type"] == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+    kinds = {output["output_type"] for _, outputs in cells_of(NOTEBOOK) for output in outputs}
+    assert kinds == {"stream", "execute_result"}
+    for text, outputs in cells_of(NOTEBOOK):
+        assert outputs or "print" not in text
+
+
+@pytest.mark.slow
+def test_the_tutorial_on_trained_networks_runs(tmp_path, monkeypatch):
+    pytest.importorskip("stable_baselines3", reason="stable-baselines3 and torch are not installed: waypost[agents]")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for text, _ in cells_of(NOTEBOOK):
+        exec(text, names)  # noqa: S102 - our own notebook
+    assert 0 < names["found"].success < names["found"].best
+    assert all("cells stand for the agent" in abstraction.summary() for abstraction in names["cells"].values())
 
 
 @pytest.mark.parametrize(
