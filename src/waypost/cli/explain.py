@@ -26,7 +26,7 @@ from waypost.cli.source import (
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.environments.named import names_environment
-from waypost.errors import ModelError, NameUnknownError, PrecisionError, UndefinedImportanceError, WaypostError
+from waypost.errors import PrecisionError, UndefinedImportanceError, WaypostError
 from waypost.model import MDP
 from waypost.model.steps import STEP
 from waypost.processes.places import working
@@ -201,18 +201,15 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
 
 
 def _posed(mdp: MDP, wanted: Property) -> Posed:
-    """Question of a property; a target that holds nowhere in what was built cannot be reached."""
-    from waypost.formats.properties import asked
+    """Question of a property; a target that holds nowhere in what was built, or in time, cannot be reached."""
+    from waypost.formats.properties import asked, holds_nowhere
 
-    try:
-        return asked(mdp, wanted)
-    except NameUnknownError:
-        raise
-    except ModelError:
-        around = "" if wanted.avoid is None else f" as {wanted.text!r} asks"
-        start = mdp.states[mdp.initial]
-        said = f"no strategy reaches {wanted.target!r} from {start!r}{around}, so importance is undefined"
-        raise UndefinedImportanceError(said) from None
+    posed = None if holds_nowhere(mdp, wanted) else asked(mdp, wanted)
+    if posed is None or (wanted.within is not None and holds_nowhere(posed.mdp, wanted)):
+        around = "" if wanted.avoid is None and wanted.within is None else f" as {wanted.text!r} asks"
+        goal, start = wanted.given or wanted.target, mdp.states[mdp.initial]
+        raise UndefinedImportanceError(f"no strategy reaches {goal!r} from {start!r}{around}, so importance is undefined")
+    return posed
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
