@@ -208,7 +208,9 @@ def _posed(mdp: MDP, wanted: Property) -> Posed:
     if posed is None or (wanted.within is not None and holds_nowhere(posed.mdp, wanted)):
         around = "" if wanted.avoid is None and wanted.within is None else f" as {wanted.text!r} asks"
         goal, start = wanted.given or wanted.target, mdp.states[mdp.initial]
-        raise UndefinedImportanceError(f"no strategy reaches {goal!r} from {start!r}{around}, so importance is undefined")
+        raise UndefinedImportanceError(
+            f"no strategy reaches {goal!r} from {start!r}{around}, so importance is undefined"
+        )
     return posed
 
 
@@ -232,7 +234,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     if not target and loaded.target is not None:
         target = (loaded.target,)
     if not target:
-        raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
+        raise WaypostError("say what to reach: --target LABEL, or --prop NAME (`waypost check MODEL` lists both)")
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(loaded.strategy(options["strategy"]))
@@ -282,11 +284,12 @@ def _values(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[
     told = by_variable(mdp, target=target, scope=scope, variables=variables, length=length, exact=options["exact"])
     if said := inevitable(told):
         tell([said], quiet=options["quiet"])
-    telling = [p.text for p in told.predicates if not p.inevitable and (p.states > 1 or not first)]  # or it has a row
     if by == "variable":
+        telling = [predicate.text for predicate in told.predicates if not predicate.inevitable]
         return {text: text for text in telling[: options["top"] or ROWS]}
-    options["first"] |= {*telling[:FIRST]}
-    return {text: text for text in telling[:FIRST]}
+    leading = {p.text: p.text for p in told.leading(FIRST) if p.states > 1}  # one state has a row
+    options["first"] |= {*leading}
+    return leading
 
 
 def _for_programs(explanation: Explanation, options: dict[str, Any]) -> Explanation:

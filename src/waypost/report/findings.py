@@ -365,6 +365,7 @@ def _shares(bounds: Bounds) -> str:
 
 def _avoided(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
     names = [name for name in _names(told, Kind.DETRIMENTAL) if not _says_no_more(name.text)]
+    names = [name for name in names if name.state is None] or names  # a set says it for all of its states
     if not names:
         return None
     target = printable(explanation.target)
