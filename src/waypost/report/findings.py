@@ -202,8 +202,13 @@ class _Told:
 def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
     told = _entries(explanation)
-    first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
-    found = [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+    told_first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
+    first, last = ([f for f in some if f] for some in (told_first, [_avoided(explanation, told)]))
+    found = [
+        *first,
+        *_open(explanation, told)[: max(MOST - len(first + last), 0)],
+        *last,
+    ]  # what can never be is a fact
     return found or _needed_most(explanation, told)
 
 
