@@ -206,3 +206,13 @@ def test_a_target_that_is_not_reached_in_time_is_told_with_the_property(model, s
     """Law: it holds in the model, and nobody says that it does not."""
     with pytest.raises(UndefinedImportanceError, match=rf"from .* as 'Pmax=\? \[ F<={steps} .won. \]' asks"):
         answer(model, "--prop", f'Pmax=? [ F<={steps} "won" ]')
+
+
+@pytest.mark.parametrize(("prop", "told"), [("Pmin=?", True), ("Pmax=?", False), ("P=?", False), ("P>=0.1", False)])
+def test_who_asks_for_the_least_probability_is_told_which_strategies_are_the_best(model, prop, told):
+    """Law: in scope optimal the best are those who reach it most likely, whatever a property optimises."""
+    words = ["explain", model, "--prop", f'{prop} [ F "trapped" ]']
+    said = "asks for the least probability; the best strategies here are those most likely to reach"
+    assert (said in CliRunner().invoke(cli, words).stderr) == told
+    assert said not in CliRunner().invoke(cli, [*words, "--scope", "all"]).stderr
+    assert said not in CliRunner().invoke(cli, [*words, "--quiet"]).stderr

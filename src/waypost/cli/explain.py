@@ -197,7 +197,19 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
         )
     if wanted.given is not None:  # a conditional property is the importance of a set
         options["states"] = (*options["states"], wanted.target)
-    return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
+    return replace(
+        loaded, mdp=question.mdp, target=wanted.given or wanted.target, notes=_notes(loaded, wanted, options)
+    )
+
+
+def _notes(loaded: Loaded, wanted: Property, options: dict[str, Any]) -> tuple[str, ...]:
+    """What to say of the model, and of a property that would rather not reach what it speaks of: best is who does."""
+    choices = loaded.mdp.n_choices > loaded.mdp.n_states
+    if not choices or wanted.optimum == "max" or wanted.either or wanted.threshold or options["scope"] == "all":
+        return loaded.notes
+    least = f"{wanted.name!r} asks for the least probability"
+    best = f"the best strategies here are those most likely to reach {wanted.given or wanted.target!r}"
+    return (*loaded.notes, f"{least}; {best}")
 
 
 def _posed(mdp: MDP, wanted: Property) -> Posed:

@@ -202,13 +202,9 @@ class _Told:
 def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
     told = _entries(explanation)
-    told_first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
-    first, last = ([f for f in some if f] for some in (told_first, [_avoided(explanation, told)]))
-    found = [
-        *first,
-        *_open(explanation, told)[: max(MOST - len(first + last), 0)],
-        *last,
-    ]  # what can never be is a fact
+    facts = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
+    first, last = ([f for f in some if f] for some in (facts, [_avoided(explanation, told)]))
+    found = [*first, *_open(explanation, told)[: max(MOST - len(first + last), 0)], *last]
     return found or _needed_most(explanation, told)
 
 
