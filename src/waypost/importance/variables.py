@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -118,14 +119,15 @@ class VariableImportance(Mapping[str, Bounds]):
         """
         forbidding: list[Predicate] = []
         telling: list[Predicate] = []
+        forbidden = np.zeros(self.mdp.n_states, bool)
         for each in self.predicates:
             if each.inevitable or each.arriving:
                 continue
             if each.bounds.upper == 0:
-                forbidden = np.logical_or.reduce([np.zeros_like(each.mask), *(other.mask for other in forbidding)])
-                if (each.mask & ~forbidden).any():
+                if len(forbidding) < most and (each.mask & ~forbidden).any():
                     forbidding.append(each)
-            elif not any(_passed_alike(each, other) for other in telling):
+                    forbidden |= each.mask
+            elif len(telling) < most and not any(_passed_alike(each, other) for other in telling):
                 telling.append(each)
         kept = min(len(forbidding), max(most // 3, most - len(telling)))
         return (*telling[: most - kept], *forbidding[:kept])
@@ -224,7 +226,7 @@ def _rank(predicate: Predicate) -> tuple[Any, ...]:
 def _passed_alike(one: Predicate, other: Predicate) -> bool:
     """Whether two are conjunctions that share a value, and are passed by as many runs up to rounding."""
     several = min(len(one.parts), len(other.parts)) > 1 and not {*one.parts}.isdisjoint(other.parts)
-    return several and np.allclose([*map(float, one.bounds)], [*map(float, other.bounds)], rtol=1e-9, atol=0)
+    return several and all(isclose(float(x), float(y)) for x, y in zip(one.bounds, other.bounds, strict=True))
 
 
 class _Asked:
