@@ -125,6 +125,21 @@ def test_what_every_run_passes_is_named_in_a_note_and_not_told(tmp_path):
     assert quiet.stderr == ""
 
 
+def test_values_that_forbid_are_told_beside_those_that_help_and_say_it_for_their_states(tmp_path):
+    """Law: nine values help and one ruins; the table has both, and the sentence names the value, none of its states."""
+    steps = {"x=0, y=0": {"go": {"x=1, y=0": 0.5, "x=1, y=1": 0.5}}}
+    good = {
+        f"x={x}, y={y}": {"go": f"x={x + 1}, y=0", "wait": f"x={x}, y={1 - y}"} for x in range(1, 10) for y in (0, 1)
+    }
+    bad = {f"x={x}, y=2": {"go": f"x={x + 1}, y=2"} for x in range(1, 10)}
+    steps |= good | {"x=1, y=0": {**good["x=1, y=0"], "ruin": "x=1, y=2"}} | bad | {"x=10, y=0": {}, "x=10, y=2": {}}
+    write_mdp(MDP.from_dict(steps, initial="x=0, y=0"), tmp_path / "ruin.drn")
+    said = " ".join(ran("explain", str(tmp_path / "ruin.drn"), "--target", "x=10 & y=0").split())
+    assert "y=2 (10 states) to avoid 0 0" in said
+    assert said.count("states) indispensable 1 1") == 7
+    assert "0 % of the runs that reach 'x=10 & y=0' pass y=2: what leads there is to be avoided." in said
+
+
 def test_values_that_cannot_be_certified_do_not_take_the_states_along(model, monkeypatch):
     """Law: nobody asked for values of variables, so states are told without them; who asks for them is refused."""
 

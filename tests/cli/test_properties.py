@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from waypost.cli import cli
-from waypost.errors import WaypostError
+from waypost.errors import ModelError, UndefinedImportanceError, WaypostError
 from waypost.formats import write_mdp
 from waypost.model import MDP
 
@@ -193,3 +193,26 @@ def test_steps_are_counted_by_constants_of_the_model_too(tmp_path):
     for prop in ("soon", f"{beside}:soon", "Pmax=? [ F<=(N+2) x=N ]"):
         found = answer(str(file), "--const", "N=2", "--prop", prop)
         assert found["reachability"]["max"] == pytest.approx(11 / 16)
+
+
+def test_a_target_that_takes_too_many_steps_to_count_is_not_called_unreachable(model):
+    """Law: only what holds nowhere is out of reach; steps that are too many are said to be."""
+    with pytest.raises(ModelError, match="counting 2147483646 steps needs more than 20,000,000 states"):
+        answer(model, "--prop", 'Pmax=? [ F<=2147483646 "won" ]')
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_target_that_is_not_reached_in_time_is_told_with_the_property(model, steps):
+    """Law: it holds in the model, and nobody says that it does not."""
+    with pytest.raises(UndefinedImportanceError, match=rf"from .* as 'Pmax=\? \[ F<={steps} .won. \]' asks"):
+        answer(model, "--prop", f'Pmax=? [ F<={steps} "won" ]')
+
+
+@pytest.mark.parametrize(("prop", "told"), [("Pmin=?", True), ("Pmax=?", False), ("P=?", False), ("P>=0.1", False)])
+def test_who_asks_for_the_least_probability_is_told_which_strategies_are_the_best(model, prop, told):
+    """Law: in scope optimal the best are those who reach it most likely, whatever a property optimises."""
+    words = ["explain", model, "--prop", f'{prop} [ F "trapped" ]']
+    said = "asks for the least probability; the best strategies here are those most likely to reach"
+    assert (said in CliRunner().invoke(cli, words).stderr) == told
+    assert said not in CliRunner().invoke(cli, [*words, "--scope", "all"]).stderr
+    assert said not in CliRunner().invoke(cli, [*words, "--quiet"]).stderr

@@ -98,6 +98,39 @@ def test_what_every_run_passes_comes_last_and_explains_nothing():
     assert found.to_frame()["inevitable"].tolist() == [False] * (len(found) - 1) + [True]
 
 
+@given(mdps(max_strategies=12), st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_leads_is_said_once_and_forbids_what_all_of_it_forbids(mdp, data):
+    """Law: the first predicates are of the answer, none twice; those that forbid leave nothing of the others out."""
+    target = mdp.where("goal")
+    goal = {int(t): Fraction(1) for t in np.flatnonzero(target)}
+    assume(any(oracles.expected(chain, goal)[mdp.initial] for chain in oracles.strategies(mdp)))
+    columns = {
+        name: Variable.of(data.draw(st.lists(st.integers(0, 3), min_size=mdp.n_states, max_size=mdp.n_states)))
+        for name in ("x", "y")
+    }
+    found = by_variable(replace(mdp, valuations=columns), target="goal", scope="all", exact=True)
+    leading = found.leading(1000)
+    assert set(leading) <= set(found.predicates)
+    assert len({p.text for p in leading}) == len(leading)
+    assert not any(p.inevitable or (p.bounds.upper == 0 and (p.mask & target).any()) for p in leading)
+    forbidden = np.logical_or.reduce([p.mask for p in leading if p.bounds.upper == 0] or [np.zeros(mdp.n_states, bool)])
+    hopeless = [p for p in found.predicates if p.bounds.upper == 0 and not p.arriving]
+    assert all(forbidden[p.mask].all() for p in hopeless)
+    few = found.leading(3)
+    assert len(few) == min(3, len(leading))
+    assert any(p.bounds.upper == 0 for p in few) == bool(hopeless)
+
+
+def test_what_the_target_itself_brings_does_not_lead():
+    """Law: whoever arrives is at y=1; that nobody who was there before succeeds does not forbid it."""
+    steps = {"x=0, y=0": {"safe": "x=1, y=0", "rash": "x=0, y=1"}, "x=1, y=0": {"go": "x=2, y=1"}}
+    mdp = MDP.from_dict({**steps, "x=0, y=1": {}, "x=2, y=1": {}}, initial="x=0, y=0")
+    found = by_variable(mdp, target="x=2", scope="all")
+    assert found["y=1"] == (0, 0)
+    assert [p.text for p in found.leading()] == ["x=1"]
+
+
 def test_what_is_quick_to_ask_depends_on_values_and_size():
     """Law: of small models pairs of values are asked about, of larger ones single values, of very large ones none."""
     variables = {name: Variable.of(np.arange(n := 1000) % k) for name, k in (("x", 7), ("y", 5))}

@@ -95,3 +95,21 @@ def test_where_nothing_separates_that_is_said():
     found = told([["ask", "pay"], ["ask", "leave"]] * 50)
     assert found.popitem()[1] == "100 %"
     assert "no step separates" in found.popitem()[0]
+
+
+def test_what_can_never_be_has_its_place_beside_decisions_and_what_is_open():
+    """Law: of six findings, the second open step is left out, and not the fact that nobody wins from the mud."""
+    steps = {
+        "start": {"go": "gate"},
+        "gate": {"go": {"hill": 0.8, "ford": 0.2}},
+        "hill": {"careful": "path", "rash": {"slope": 0.5, "mud": 0.5}},
+        "path": {"go": {"goal": 0.9, "mud": 0.1}, "rest": "hut"},
+        "slope": {"go": "goal"},
+        "hut": {"go": {"goal": 0.95, "mud": 0.05}},
+        "ford": {"go": "goal"},
+        "mud": {"sink": "deep"},
+        "deep": {},
+        "goal": {},
+    }
+    found = findings(explain(MDP.from_dict(steps, initial="start"), target="goal", decisions=True))
+    assert [finding.kind for finding in found] == ["best", "indispensable", "important", "optional", "detrimental"]

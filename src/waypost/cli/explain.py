@@ -26,7 +26,7 @@ from waypost.cli.source import (
 from waypost.cli.terminal import console, give
 from waypost.cli.witness import witness_options, write_witness
 from waypost.environments.named import names_environment
-from waypost.errors import ModelError, NameUnknownError, PrecisionError, UndefinedImportanceError, WaypostError
+from waypost.errors import PrecisionError, UndefinedImportanceError, WaypostError
 from waypost.model import MDP
 from waypost.model.steps import STEP
 from waypost.processes.places import working
@@ -197,22 +197,33 @@ def _loaded(options: dict[str, Any], reading: dict[str, Any]) -> Loaded:
         )
     if wanted.given is not None:  # a conditional property is the importance of a set
         options["states"] = (*options["states"], wanted.target)
-    return replace(loaded, mdp=question.mdp, target=wanted.given or wanted.target)
+    return replace(
+        loaded, mdp=question.mdp, target=wanted.given or wanted.target, notes=_notes(loaded, wanted, options)
+    )
+
+
+def _notes(loaded: Loaded, wanted: Property, options: dict[str, Any]) -> tuple[str, ...]:
+    """What to say of the model, and of a property that would rather not reach what it speaks of: best is who does."""
+    choices = loaded.mdp.n_choices > loaded.mdp.n_states
+    if not choices or wanted.optimum == "max" or wanted.either or wanted.threshold or options["scope"] == "all":
+        return loaded.notes
+    least = f"{wanted.name!r} asks for the least probability"
+    best = f"the best strategies here are those most likely to reach {wanted.given or wanted.target!r}"
+    return (*loaded.notes, f"{least}; {best}")
 
 
 def _posed(mdp: MDP, wanted: Property) -> Posed:
-    """Question of a property; a target that holds nowhere in what was built cannot be reached."""
-    from waypost.formats.properties import asked
+    """Question of a property; a target that holds nowhere in what was built, or in time, cannot be reached."""
+    from waypost.formats.properties import asked, holds_nowhere
 
-    try:
-        return asked(mdp, wanted)
-    except NameUnknownError:
-        raise
-    except ModelError:
-        around = "" if wanted.avoid is None else f" as {wanted.text!r} asks"
-        start = mdp.states[mdp.initial]
-        said = f"no strategy reaches {wanted.target!r} from {start!r}{around}, so importance is undefined"
-        raise UndefinedImportanceError(said) from None
+    posed = None if holds_nowhere(mdp, wanted) else asked(mdp, wanted)
+    if posed is None or (wanted.within is not None and holds_nowhere(posed.mdp, wanted)):
+        around = "" if wanted.avoid is None and wanted.within is None else f" as {wanted.text!r} asks"
+        goal, start = wanted.given or wanted.target, mdp.states[mdp.initial]
+        raise UndefinedImportanceError(
+            f"no strategy reaches {goal!r} from {start!r}{around}, so importance is undefined"
+        )
+    return posed
 
 
 def _files(options: dict[str, Any]) -> list[tuple[str, str]]:
@@ -235,7 +246,7 @@ def _explained(loaded: Loaded, target: tuple[str, ...], options: dict[str, Any])
     if not target and loaded.target is not None:
         target = (loaded.target,)
     if not target:
-        raise WaypostError("say what to reach: --target LABEL (`waypost check MODEL` lists the labels)")
+        raise WaypostError("say what to reach: --target LABEL, or --prop NAME (`waypost check MODEL` lists both)")
     scopes = [*scopes_of(options["scope"])]
     if options["strategy"] is not None:
         scopes.append(loaded.strategy(options["strategy"]))
@@ -285,11 +296,12 @@ def _values(mdp: MDP, target: tuple[str, ...], options: dict[str, Any]) -> dict[
     told = by_variable(mdp, target=target, scope=scope, variables=variables, length=length, exact=options["exact"])
     if said := inevitable(told):
         tell([said], quiet=options["quiet"])
-    telling = [p.text for p in told.predicates if not p.inevitable and (p.states > 1 or not first)]  # or it has a row
     if by == "variable":
+        telling = [predicate.text for predicate in told.predicates if not predicate.inevitable]
         return {text: text for text in telling[: options["top"] or ROWS]}
-    options["first"] |= {*telling[:FIRST]}
-    return {text: text for text in telling[:FIRST]}
+    leading = {p.text: p.text for p in told.leading(FIRST) if p.states > 1}  # one state has a row
+    options["first"] |= {*leading}
+    return leading
 
 
 def _for_programs(explanation: Explanation, options: dict[str, Any]) -> Explanation:

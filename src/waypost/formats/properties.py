@@ -93,6 +93,16 @@ def _knowing(mdp: MDP, question: Property) -> MDP:
     return replace(known, definitions=MappingProxyType({**mdp.definitions, **question.definitions}))
 
 
+def holds_nowhere(mdp: MDP, question: Property) -> bool:
+    """Whether what is to be reached holds in no state of a model.
+
+    >>> mdp = MDP.from_dict({"a": {"go": "b"}, "b": {}}, initial="a", labels={"won": ["b"], "lost": []})
+    >>> [holds_nowhere(mdp, parse_property(f'Pmax=? [ F "{label}" ]')) for label in ("won", "lost")]
+    [False, True]
+    """
+    return not _holds(_knowing(mdp, question), question.given or question.target).any()
+
+
 def counts_later(mdp: MDP, question: Property) -> bool:
     """Whether a conditional property also counts what comes after its condition.
 
@@ -113,7 +123,7 @@ def answer(mdp: MDP, question: Property, *, exact: bool = False) -> Any:
     >>> answer(mdp, parse_property('Pmax=? [ !"c" U "b" ]'))
     0.5
     """
-    if not _holds(_knowing(mdp, question), question.target).any():
+    if holds_nowhere(mdp, question):
         return Fraction(0) if exact else 0.0
     model, target, _ = asked(mdp, question)
     if not _holds(model, question.target).any():  # not within so many steps

@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ class Predicate:
     parts: tuple[str, ...]  # what it is a conjunction of
     mask: Mask = field(repr=False, compare=False)  # (S,)
     inevitable: bool = False  # passed by every run, whether or not it reaches the target
+    arriving: bool = (
+        False  # the target itself brings it, for some runs or for all: `bounds` are about what comes before
+    )
 
     @property
     def states(self) -> int:
@@ -99,6 +103,34 @@ class VariableImportance(Mapping[str, Bounds]):
         columns = ["predicate", "kind", "lower", "upper", "states", "inevitable"]
         rows = [(p.text, p.kind.value, *p.bounds, p.states, p.inevitable) for p in self.predicates]
         return pandas.DataFrame(rows, columns=columns).set_index("predicate")
+
+    def leading(self, most: int = 8) -> tuple[Predicate, ...]:
+        """At most so many to begin with, each of which says something of its own; those that forbid are among them.
+
+        Left out are inevitable ones, what the target itself brings, conjunctions that share a value with a better one
+        that is passed alike, and what forbids nothing that is not forbidden already.
+
+        >>> step = {"go": {"x=1, y=0": 0.5, "x=0, y=1": 0.5}}
+        >>> ends = {"x=1, y=0": {"go": "x=2, y=0"}, "x=2, y=0": {}, "x=0, y=1": {"go": "x=0, y=2"}, "x=0, y=2": {}}
+        >>> mdp = MDP.from_dict({"x=0, y=0": step, **ends}, initial="x=0, y=0")
+        >>> found = by_variable(mdp, target="x=2, y=0", scope="all")
+        >>> [(predicate.text, predicate.kind.value) for predicate in found.leading(2)]
+        [('x=1', 'indispensable'), ('y>=1', 'detrimental')]
+        """
+        forbidding: list[Predicate] = []
+        telling: list[Predicate] = []
+        forbidden = np.zeros(self.mdp.n_states, bool)
+        for each in self.predicates:
+            if each.inevitable or each.arriving:
+                continue
+            if each.bounds.upper == 0:
+                if len(forbidding) < most and (each.mask & ~forbidden).any():
+                    forbidding.append(each)
+                    forbidden |= each.mask
+            elif len(telling) < most and not any(_passed_alike(each, other) for other in telling):
+                telling.append(each)
+        kept = min(len(forbidding), max(most // 3, most - len(telling)))
+        return (*telling[: most - kept], *forbidding[:kept])
 
     def summary(self, top: int = 8) -> str:
         """The answer in words, at most `top` predicates of each kind."""
@@ -191,6 +223,12 @@ def _rank(predicate: Predicate) -> tuple[Any, ...]:
     return predicate.inevitable, kind, -low, -high, len(predicate.parts), number, narrow
 
 
+def _passed_alike(one: Predicate, other: Predicate) -> bool:
+    """Whether two are conjunctions that share a value, and are passed by as many runs up to rounding."""
+    several = min(len(one.parts), len(other.parts)) > 1 and not {*one.parts}.isdisjoint(other.parts)
+    return several and all(isclose(float(x), float(y)) for x, y in zip(one.bounds, other.bounds, strict=True))
+
+
 class _Asked:
     """Predicates about one question."""
 
@@ -202,9 +240,12 @@ class _Asked:
         """Predicate with its importance; None if it says nothing."""
         if mask[self.question.mdp.initial] or not (mask & self.before).any():
             return None
-        found = Bounds(*map(plain, bounds(self.question, mask & ~self.question.target_states)))
-        inevitable = found.lower == 1 and facts.passed_by_all(self.question, mask & ~self.question.target_states)
-        return Predicate(text, found, kind_of(found), parts or (text,), mask, inevitable)
+        passing = mask & ~self.question.target_states
+        found = Bounds(*map(plain, bounds(self.question, passing)))
+        inevitable = found.lower == 1 and facts.passed_by_all(self.question, passing)
+        at_target = mask[self.question.target_states & self.question.entered]
+        arriving = found.lower < 1 and bool(at_target.any() if found.upper == 0 else at_target.all())
+        return Predicate(text, found, kind_of(found), parts or (text,), mask, inevitable, arriving)
 
 
 def quick_length(mdp: MDP, variables: Iterable[str]) -> int:

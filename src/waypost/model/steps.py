@@ -106,7 +106,7 @@ def _layers(mdp: MDP, steps: int) -> list[NDArray[np.int64]]:
     """States that can be entered after 0, 1, 2, ... steps, each sorted."""
     layers = [np.array([mdp.initial])]
     total = 1
-    for _ in range(steps):
+    for step in range(1, steps + 1):
         moving = layers[-1][~mdp.is_final[layers[-1]]]
         if not len(moving):
             break
@@ -118,7 +118,8 @@ def _layers(mdp: MDP, steps: int) -> list[NDArray[np.int64]]:
         seen[mdp.transitions.indices[entries]] = True
         layers.append(np.flatnonzero(seen))
         total += len(layers[-1])
-        if total > LARGEST:
+        ahead = steps - step if step > mdp.n_states else 0  # a run that long has gone in a circle, and may for ever
+        if total + ahead > LARGEST:
             raise ModelError(f"counting {steps} steps needs more than {LARGEST:,} states; ask for fewer steps")
     return layers
 

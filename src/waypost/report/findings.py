@@ -202,8 +202,9 @@ class _Told:
 def _from_model(explanation: Explanation) -> list[Finding]:
     """Tell of each kind of step."""
     told = _entries(explanation)
-    first = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
-    found = [finding for finding in (*first, *_open(explanation, told), _avoided(explanation, told)) if finding]
+    facts = *_decided(explanation), _indispensable(explanation, told), _important(explanation, told)
+    first, last = ([f for f in some if f] for some in (facts, [_avoided(explanation, told)]))
+    found = [*first, *_open(explanation, told)[: max(MOST - len(first + last), 0)], *last]
     return found or _needed_most(explanation, told)
 
 
@@ -365,6 +366,7 @@ def _shares(bounds: Bounds) -> str:
 
 def _avoided(explanation: Explanation, told: Sequence[_Told]) -> Finding | None:
     names = [name for name in _names(told, Kind.DETRIMENTAL) if not _says_no_more(name.text)]
+    names = [name for name in names if name.state is None] or names  # a set says it for all of its states
     if not names:
         return None
     target = printable(explanation.target)
