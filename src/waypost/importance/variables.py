@@ -48,9 +48,7 @@ class Predicate:
     parts: tuple[str, ...]  # what it is a conjunction of
     mask: Mask = field(repr=False, compare=False)  # (S,)
     inevitable: bool = False  # passed by every run, whether or not it reaches the target
-    arriving: bool = (
-        False  # the target itself brings it, for some runs or for all: `bounds` are about what comes before
-    )
+    arriving: bool = False  # brought by the target itself, which `bounds` do not count
 
     @property
     def states(self) -> int:
