@@ -163,6 +163,17 @@ class TestStorm:
         assert found.values[1] is None
         assert [found.values[0], found.values[2]] == pytest.approx([ours[2], ours[4]], abs=1e-5)
 
+    def test_what_was_asked_before_a_query_that_does_not_come_back_still_counts(self, shared_data, tmp_path):
+        """Law: whenever it is enough, both bounds of the first states have been asked, and each has a time."""
+        mdp = waypost.read_mdp(shared_data / "models/random/storm-does-not-answer.drn")
+        shared = share(mdp, "t", tmp_path / "m.drn", [2, 3, 4])
+        queries = [storm.conditional(f"q{s}", bound) for s in shared.asked for bound in ("min", "max")]
+        found = storm.ask(shared.path, queries, limit=3, rounds=2, enough=2)
+        assert found.unanswered == {3}
+        assert found.asked == 4
+        assert len(found.per_state) == 2
+        assert found.per_state[1] >= 3
+
     def test_a_file_that_storm_cannot_read_is_an_error_not_a_hang(self, tmp_path):
         (tmp_path / "m.drn").write_text("no model")
         with pytest.raises(WaypostError, match="broke down"):

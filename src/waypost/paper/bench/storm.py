@@ -21,7 +21,7 @@ START = 'Pmax=? [F "init"]'  # which costs nothing
 class Answers:
     """What Storm said to a list of queries."""
 
-    seconds: list[list[float]]  # per query, one number per round; the time limit where it was met
+    seconds: list[list[float]]  # per query, one number per time it was asked; the time limit where it was met
     values: list[float | None]  # per query; None where it was not answered
     reading: float | None = None
     megabytes: float | None = None  # unknown where Storm was stopped
@@ -101,11 +101,11 @@ def ask(
                 found.megabytes = next_answer(child, 60)["megabytes"]
                 return found
         stuck = todo[done % len(todo)]
-        found.unanswered.add(stuck)
-        found.seconds[stuck] = [limit] * rounds
+        if not found.seconds[stuck]:
+            found.unanswered.add(stuck)
+            found.seconds[stuck].append(limit)
         todo = [q for q in todo if q != stuck and len(found.seconds[q]) < rounds]
-        for q in todo:
-            found.seconds[q].clear()
+        todo.sort(key=lambda q: bool(found.seconds[q]))  # those that were not asked yet come first, in their order
     return found
 
 
